@@ -1,0 +1,41 @@
+/**
+ * What the kernel lets a user tune. The defaults here are the single source: the schema in src/config takes them over,
+ * and a call that is replayed from its arguments is judged by them, never by today's settings.
+ */
+export interface Settings {
+	/** False stops tags, nudges and new folds; existing folds are still rendered. */
+	readonly enabled: boolean;
+	/** Tools whose units are never folded; `*` stands for any run of characters. */
+	readonly protectedTools: readonly string[];
+	/** Messages at the end that are never folded. */
+	readonly preserveRecentMessages: number;
+	/** Tokens at the end that are never folded. */
+	readonly preserveRecentTokens: number;
+	/** A unit all of whose calls are among these tools is neither counted nor protected by the recent zone. */
+	readonly neverPreserveRecentTools: readonly string[];
+	readonly compress: CompressSettings;
+	/** Window of the model in tokens; 0 takes the window the model declares. */
+	readonly modelContextLimit: number;
+	/** Share of the window kept free for the answer, at most. */
+	readonly outputHeadroomMaxPct: number;
+}
+
+export interface CompressSettings {
+	/** Tokens a view may keep unfolded before a nudge is considered, on windows of 128K and more. */
+	readonly keepTokens: number;
+	/** Tokens beyond `keepTokens` that make a nudge due, on windows of 128K and more. */
+	readonly stepTokens: number;
+	/** Share of the usable window at which a request is cut by rules to fit. */
+	readonly emergencyThresholdPercent: number;
+}
+
+export const defaultSettings: Settings = {
+	enabled: true,
+	protectedTools: [],
+	preserveRecentMessages: 5,
+	preserveRecentTokens: 5_000,
+	neverPreserveRecentTools: ["decompress", "search_context", "read", "bash"],
+	compress: { keepTokens: 15_000, stepTokens: 30_000, emergencyThresholdPercent: 0.95 },
+	modelContextLimit: 0,
+	outputHeadroomMaxPct: 0.25,
+};
