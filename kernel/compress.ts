@@ -1,0 +1,250 @@
+import type { RangeRequest } from "./arguments.ts";
+import { type Block, blockText, type Span } from "./block.ts";
+import { digest } from "./digest.ts";
+import { textOf } from "./message.ts";
+import type { LoggedBlock, LoggedReduction, LoggedSpan, Operation } from "./operation.ts";
+import { foldableRanges } from "./pipeline/recommend.ts";
+import type { Problem } from "./problem.ts";
+import { type Protection, protectedPieces } from "./protect.ts";
+import { type Layout, layout, type Resolved, resolveRange } from "./resolve.ts";
+import type { Settings } from "./settings.ts";
+import { blockAt } from "./state.ts";
+import type { Branch, BranchRecord } from "./timeline.ts";
+import { formatRange, type Piece, pieceMessages, type Range, rangeOf } from "./unit.ts";
+import { blockItem, type View, viewTokens } from "./view.ts";
+
+/** What became of one range of a call. */
+export type RangeOutcome =
+	| {
+			readonly isApplied: true;
+			readonly request: RangeRequest;
+			readonly block: LoggedBlock;
+			readonly beforeTokens: number;
+			readonly afterTokens: number;
+			readonly notes: readonly string[];
+			readonly stayed: readonly Stayed[];
+	  }
+	| { readonly isApplied: false; readonly request: RangeRequest; readonly problem: Problem };
+
+/** A part of a range that may not be folded and stays in view. */
+export interface Stayed {
+	readonly range: string;
+	readonly reason: Protection;
+}
+
+/** The answer to a call: one commit for all ranges that could be folded, and what to say about each. */
+export interface FoldPlan {
+	/** Undefined if no range could be folded: then nothing changes. */
+	readonly operation: Operation | undefined;
+	readonly outcomes: readonly RangeOutcome[];
+	readonly beforeTokens: number;
+	readonly afterTokens: number;
+	/** What can still be folded. */
+	readonly foldable: readonly Range[];
+}
+
+/** The tools whose units say nothing once they are answered. */
+const ownTools: ReadonlySet<string> = new Set(["compress", "acp_status"]);
+
+interface Candidate {
+	readonly request: RangeRequest;
+	readonly resolved: Resolved;
+	readonly kept: readonly Piece[];
+	readonly stayed: readonly Stayed[];
+}
+
+/**
+ * Judges the ranges of one call against one view and plans the commit. `call` is the unit of the call itself: it and
+ * everything after it stay out.
+ */
+export function planFold(
+	branch: Branch,
+	view: View,
+	settings: Settings,
+	ranges: readonly RangeRequest[],
+	call: BranchRecord | undefined,
+): FoldPlan {
+	const placed = layout(branch, view, call);
+	const reasons = new Map(protectedPieces(placed.available, settings));
+	for (const piece of placed.pieces.slice(placed.available.length)) reasons.set(piece, "the call in progress");
+	const taken = new Map<Piece, string>();
+	const judged = ranges.map((request) => judge(request, placed, reasons, taken));
+	const candidates = judged.filter((each) => "kept" in each).toSorted((a, b) => a.resolved.first - b.resolved.first);
+	const outcomes = new Map<RangeRequest, RangeOutcome>();
+	const blocks: LoggedBlock[] = [];
+	for (const candidate of candidates) {
+		const outcome = makeBlock(placed, candidate, branch.state.lastNumber + blocks.length + 1);
+		if (outcome.isApplied) blocks.push(outcome.block);
+		outcomes.set(candidate.request, outcome);
+	}
+	const all = judged.map((each) => ("kept" in each ? (outcomes.get(each.request) ?? unreachable()) : each));
+	return commit(view, placed, settings, candidates, all);
+}
+
+function judge(
+	request: RangeRequest,
+	placed: Layout,
+	reasons: ReadonlyMap<Piece, Protection>,
+	taken: Map<Piece, string>,
+): Candidate | (RangeOutcome & { isApplied: false }) {
+	const refuse = (problem: Problem) => ({ isApplied: false as const, request, problem });
+	const resolved = resolveRange(request, placed);
+	if ("code" in resolved) return refuse(resolved);
+	const { range } = resolved;
+	const pieces = placed.pieces.slice(resolved.first, resolved.last + 1);
+	const kept = pieces.filter((piece) => !reasons.has(piece));
+	const stayed = groupStayed(pieces, reasons);
+	const [only] = kept;
+	if (only === undefined) {
+		return refuse({ code: "nothingLeft", range, reasons: stayed.map((each) => `${each.range} is ${each.reason}`) });
+	}
+	if (kept.length === 1 && only.kind === "block") {
+		const { number, tier } = only.block;
+		if (!resolved.isInBlocks) return refuse({ code: "alreadyFolded", range, block: number });
+		if (tier >= 3) return refuse({ code: "topTier", block: number });
+	}
+	if (request.summary.trim() === "") return refuse({ code: "emptySummary", range });
+	const other = kept.map((piece) => taken.get(piece)).find((earlier) => earlier !== undefined);
+	if (other !== undefined) return refuse({ code: "overlap", range, other });
+	for (const piece of kept) taken.set(piece, range);
+	return { request, resolved, kept, stayed };
+}
+
+function makeBlock(placed: Layout, { request, resolved, kept, stayed }: Candidate, number: number): RangeOutcome {
+	const { branch } = placed;
+	const children = kept.flatMap((piece) => (piece.kind === "block" ? piece.block : []));
+	const spans = spansOf(placed, kept);
+	const covered = spans.flatMap((span) => branch.messages(span.from, span.to));
+	const folded: Omit<Block, "text" | "author" | "createdAtMs" | "madeBy"> = {
+		number,
+		tier: tierOf(children, resolved.isInBlocks),
+		...(request.topic?.trim() ? { topic: request.topic.trim() } : {}),
+		summary: request.summary,
+		spans,
+		children: children.map((child) => child.number),
+		messages: kept.reduce((sum, piece) => sum + pieceMessages(piece), 0),
+		sizeTokens: kept.reduce(
+			(sum, piece) => sum + (piece.kind === "block" ? piece.block.sizeTokens : piece.sizeTokens),
+			0,
+		),
+	};
+	const text = blockText(folded, digest(covered));
+	const beforeTokens = kept.reduce((sum, piece) => sum + piece.sizeTokens, 0);
+	const afterTokens = blockItem({ ...folded, text, author: "model", createdAtMs: 0, madeBy: "" }).sizeTokens;
+	if (afterTokens >= beforeTokens) {
+		const { range } = resolved;
+		const problem = { code: "notSmaller", range, textTokens: afterTokens, sizeTokens: beforeTokens } as const;
+		return { isApplied: false, request, problem };
+	}
+	const block: LoggedBlock = { ...folded, text, spans: spans.map((span) => logged(branch, span)) };
+	return { isApplied: true, request, block, beforeTokens, afterTokens, notes: resolved.notes, stayed };
+}
+
+function commit(
+	view: View,
+	placed: Layout,
+	settings: Settings,
+	candidates: readonly Candidate[],
+	outcomes: readonly RangeOutcome[],
+): FoldPlan {
+	const applied = outcomes.filter((outcome) => outcome.isApplied);
+	const beforeTokens = viewTokens(view);
+	if (applied.length === 0) {
+		const foldable = foldableRanges(placed.available, settings);
+		return { operation: undefined, outcomes, beforeTokens, afterTokens: beforeTokens, foldable };
+	}
+	const folded = new Set(
+		candidates
+			.filter((candidate) => applied.some((outcome) => outcome.request === candidate.request))
+			.flatMap((candidate) => candidate.kept),
+	);
+	const spent = spentUnits(placed.available, folded);
+	const savedTokens =
+		applied.reduce((sum, outcome) => sum + outcome.beforeTokens - outcome.afterTokens, 0) +
+		spent.reduce((sum, piece) => sum + piece.sizeTokens, 0);
+	const afterTokens = Math.max(0, beforeTokens - savedTokens);
+	const operation: Operation = {
+		kind: "fold",
+		author: "model",
+		blocks: applied.map((outcome) => outcome.block).toSorted((a, b) => a.number - b.number),
+		reductions: spent.flatMap(hide),
+		sizeTokens: afterTokens,
+	};
+	const left = placed.available.filter((piece) => !spent.includes(piece));
+	return { operation, outcomes, beforeTokens, afterTokens, foldable: foldableRanges(left, settings, folded) };
+}
+
+/** Units of our own calls after the first folded piece: their results are part of no later step. */
+function spentUnits(available: readonly Piece[], folded: ReadonlySet<Piece>) {
+	const first = available.findIndex((piece) => folded.has(piece));
+	return available.slice(first).filter((piece) => piece.kind === "unit" && !folded.has(piece) && isSpent(piece));
+}
+
+function isSpent(piece: Piece): boolean {
+	if (piece.kind === "block" || piece.tools.length === 0) return false;
+	const text = piece.records[0]?.message;
+	return piece.tools.every((name) => ownTools.has(name)) && text !== undefined && textOf(text).trim() === "";
+}
+
+function hide(piece: Piece): readonly LoggedReduction[] {
+	const record = piece.kind === "unit" ? piece.records[0] : undefined;
+	return record === undefined ? [] : [{ id: record.entry.id, ordinal: record.ordinal, rule: "hide", savedTokens: 0 }];
+}
+
+function groupStayed(pieces: readonly Piece[], reasons: ReadonlyMap<Piece, Protection>): readonly Stayed[] {
+	const groups: { pieces: Piece[]; reason: Protection }[] = [];
+	let last: (typeof groups)[number] | undefined;
+	for (const piece of pieces) {
+		const reason = reasons.get(piece);
+		if (reason !== undefined && last?.reason === reason) last.pieces.push(piece);
+		else last = reason === undefined ? undefined : { pieces: [piece], reason };
+		if (last !== undefined && last.pieces.length === 1) groups.push(last);
+	}
+	return groups.map((group) => ({ range: formatRange(rangeOf(group.pieces)), reason: group.reason }));
+}
+
+/** One above the highest block inside if the range was given in blocks, else the highest inside; 1 to 3. */
+function tierOf(children: readonly Block[], isInBlocks: boolean): number {
+	const highest = Math.max(0, ...children.map((child) => child.tier));
+	return Math.min(3, Math.max(1, isInBlocks ? highest + 1 : highest));
+}
+
+/**
+ * The spans of the pieces. A gap between two of them is closed if nothing in it is in view or a summary by the host:
+ * spent calls and failed messages between two folded units are folded with them.
+ */
+function spansOf(placed: Layout, kept: readonly Piece[]): readonly Span[] {
+	const { branch } = placed;
+	const parts = kept.flatMap(pieceSpans).toSorted((a, b) => a.from - b.from);
+	const spans: Span[] = [];
+	for (const part of parts) {
+		const last = spans.at(-1);
+		if (last !== undefined && isBridged(placed, last.to, part.from)) spans[spans.length - 1] = { ...last, to: part.to };
+		else spans.push(part);
+	}
+	return spans;
+
+	function isBridged({ byOrdinal, state }: Layout, left: number, right: number): boolean {
+		if (isSummary(branch, left) || isSummary(branch, right)) return false;
+		return branch
+			.messages(left + 1, right - 1)
+			.every(({ ordinal }) => !byOrdinal.has(ordinal) && !isSummary(branch, ordinal) && !blockAt(state, ordinal));
+	}
+}
+
+function pieceSpans(piece: Piece): readonly Span[] {
+	if (piece.kind === "block") return piece.block.spans;
+	return piece.records.map((record) => ({ from: record.ordinal, to: record.ordinal }));
+}
+
+function isSummary(branch: Branch, ordinal: number): boolean {
+	return branch.message(ordinal)?.entry.kind === "compaction";
+}
+
+function logged(branch: Branch, { from, to }: Span): LoggedSpan {
+	return { fromId: branch.message(from)?.entry.id ?? "", from, toId: branch.message(to)?.entry.id ?? "", to };
+}
+
+function unreachable(): never {
+	throw new RangeError("a judged range has no outcome");
+}

@@ -1,0 +1,21 @@
+/** The public surface of the kernel; the only kernel file that src/ imports. */
+export { type RangeRequest, readCompressArguments } from "./arguments.ts";
+export type { Block, Span } from "./block.ts";
+export { type FoldPlan, planFold } from "./compress.ts";
+export type { Entry } from "./entry.ts";
+export { type Message, type Part, type ToolCallPart, textOf, toolCalls, type Usage } from "./message.ts";
+export { type Window, windowOf } from "./meter.ts";
+export { mark, type Operation, operationEntryType } from "./operation.ts";
+export { project, standingView } from "./pipeline/index.ts";
+export { planTruncation } from "./pipeline/truncate.ts";
+export { formatTokens, type Problem, problemText } from "./problem.ts";
+export { replayCall } from "./replay.ts";
+export { fileText, findOriginals, pageOf, planUnfold } from "./restore.ts";
+export { search } from "./search/index.ts";
+export { outgoingItems } from "./sent.ts";
+export { defaultSettings, type Settings } from "./settings.ts";
+export { encodeSidecar, producerName, type Sidecar } from "./sidecar.ts";
+export { type Status, type StatusView, statusOf, statusText } from "./status.ts";
+export { type Branch, type BranchRecord, Timeline } from "./timeline.ts";
+export { blockMessageType, type Context, toMessages, type View, viewTokens } from "./view.ts";
+export * from "./wording.ts";

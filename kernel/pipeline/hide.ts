@@ -1,0 +1,9 @@
+import type { Stage } from "../view.ts";
+
+/** Leaves out the units that a commit recorded as spent, whole. */
+export const hide: Stage = (view, { branch }) => ({
+	...view,
+	items: view.items.filter(
+		(item) => item.kind !== "entry" || branch.state.reductions.get(item.record.unit.ordinal)?.rule !== "hide",
+	),
+});

@@ -1,0 +1,52 @@
+import { protectedPieces } from "../protect.ts";
+import type { Settings } from "../settings.ts";
+import { type Piece, piecesOf, type Range, rangeOf } from "../unit.ts";
+import type { Stage } from "../view.ts";
+
+/**
+ * The least a range must weigh to be offered. A record and a block's frame take at most 600 tokens, so any summary
+ * of up to 400 tokens is smaller than such a range.
+ */
+export const leastRangeTokens = 1_000;
+
+/** Lists what the model could fold now. */
+export const recommend: Stage = (view, { settings }) => ({
+	...view,
+	foldable: foldableRanges(piecesOf(view.items), settings),
+});
+
+/**
+ * Runs of units that may be folded, oldest first, cut at the user's messages where the part before is heavy enough.
+ * `folded` are pieces that the commit at hand folds: they bound runs as blocks do.
+ */
+export function foldableRanges(
+	pieces: readonly Piece[],
+	settings: Settings,
+	folded: ReadonlySet<Piece> = new Set(),
+): readonly Range[] {
+	const reasons = protectedPieces(pieces, settings);
+	const ranges: Range[] = [];
+	let run: Piece[] = [];
+	const close = () => {
+		if (weight(run) >= leastRangeTokens) ranges.push(rangeOf(run));
+		run = [];
+	};
+	for (const piece of pieces) {
+		if (piece.kind === "block" || reasons.has(piece) || folded.has(piece)) {
+			close();
+			continue;
+		}
+		if (beginsTurn(piece) && weight(run) >= leastRangeTokens) close();
+		run.push(piece);
+	}
+	close();
+	return ranges;
+}
+
+function beginsTurn(piece: Piece): boolean {
+	return piece.kind === "unit" && piece.records[0]?.message?.role === "user";
+}
+
+function weight(run: readonly Piece[]): number {
+	return run.reduce((sum, piece) => sum + piece.sizeTokens, 0);
+}

@@ -1,0 +1,183 @@
+import { type Block, covers, formatSpans } from "./block.ts";
+import { estimateTokens } from "./estimate.ts";
+import { isImage, isText, isThinking, isToolCall, type Message, type Part, parts } from "./message.ts";
+import { formatTokens, type Problem } from "./problem.ts";
+import { blockRef, formatRef, messageRef, parseRefRange, type Ref } from "./ref.ts";
+import { blockAt, type State } from "./state.ts";
+import type { Branch, BranchRecord } from "./timeline.ts";
+
+/** What a page of originals holds at most. */
+const pageLimitTokens = 4_000;
+
+/** What one slice of a long text holds: a page less its heading. */
+const sliceTokens = 3_800;
+
+/** What an image takes of a page. */
+const imageTokens = 1_600;
+
+/** What a ref stands for: its messages in order, and the block if it is one. */
+export interface Originals {
+	readonly title: string;
+	readonly records: readonly BranchRecord[];
+	readonly block: Block | undefined;
+}
+
+/** Finds the messages behind a block, a message or a range; refuses what the branch does not have. */
+export function findOriginals(branch: Branch, id: string): Originals | Problem {
+	const range = parseRefRange(id);
+	if (range === undefined) return { code: "unreadableRef", text: id };
+	const from = originalsOf(branch, range.from);
+	if ("code" in from || range.to === range.from) return from;
+	const to = originalsOf(branch, range.to);
+	if ("code" in to) return to;
+	const ordinals = [...from.records, ...to.records].map((record) => record.ordinal);
+	const [first, last] = [Math.min(...ordinals), Math.max(...ordinals)];
+	return { title: `${messageRef(first)}-${messageRef(last)}`, records: branch.messages(first, last), block: undefined };
+}
+
+function originalsOf(branch: Branch, ref: Ref): Originals | Problem {
+	return ref.kind === "block" ? blockOriginals(branch, ref) : messageOriginals(branch, ref);
+}
+
+function blockOriginals(branch: Branch, ref: Ref): Originals | Problem {
+	const { blocks } = branch.state;
+	const block = blocks.get(ref.number);
+	if (ref.at !== undefined && block?.madeBy !== ref.at) return { code: "foreignRef", ref: formatRef(ref) };
+	if (block === undefined) return { code: "unknownBlock", ref: formatRef(ref), known: [...blocks.keys()] };
+	const records = block.spans.flatMap((span) => branch.messages(span.from, span.to));
+	return { title: `${blockRef(block.number)} (${formatSpans(block.spans)})`, records, block };
+}
+
+function messageOriginals(branch: Branch, ref: Ref): Originals | Problem {
+	const record = branch.message(ref.number);
+	if (ref.at !== undefined && record?.entry.id !== ref.at) return { code: "foreignRef", ref: formatRef(ref) };
+	if (record === undefined) return { code: "unknownMessage", ref: formatRef(ref), last: branch.lastOrdinal };
+	return { title: messageRef(ref.number), records: [record], block: undefined };
+}
+
+/** One page: text and images in the order of the messages. */
+export interface Page {
+	readonly parts: readonly Part[];
+	readonly page: number;
+	readonly pages: number;
+}
+
+/** A page of originals. Texts are whole and byte for byte; one that passes a page by itself is cut across pages. */
+export function pageOf(originals: Originals, page: number): Page | Problem {
+	const pages = paginate(originals.records.flatMap((record) => rendered(record)));
+	const chosen = pages[page - 1];
+	if (chosen === undefined) return { code: "noPage", page, pages: pages.length };
+	const head = heading(originals, page, pages.length);
+	return {
+		parts: joinTexts([{ part: { type: "text", text: head }, glue: "\n" }, ...chosen]),
+		page,
+		pages: pages.length,
+	};
+}
+
+/** All originals as one text, for a file; images are named, not included. */
+export function fileText(originals: Originals): string {
+	const lines = originals.records.flatMap((record) =>
+		rendered(record).map((part) => (isText(part) ? part.text : "[image]")),
+	);
+	return `${lines.join("\n")}\n`;
+}
+
+/** What unfolding the top-level block at `id` brings back into view, or why nothing would change. */
+export function planUnfold(branch: Branch, id: string): { readonly block: Block; readonly back: string } | Problem {
+	const originals = findOriginals(branch, id);
+	if ("code" in originals) return originals;
+	const { state } = branch;
+	const block = originals.records.map((record) => blockAt(state, record.ordinal)).find((each) => each !== undefined);
+	if (block === undefined) return { code: "notInView", range: originals.title };
+	return { block, back: backInView(state, block) };
+}
+
+function backInView(state: State, block: Block): string {
+	const children = block.children.flatMap((child) => state.blocks.get(child) ?? []);
+	const spans = block.spans.filter(
+		(span) => !children.some((child) => covers(child, span.from) && covers(child, span.to)),
+	);
+	return [...children.map((child) => blockRef(child.number)), ...(spans.length > 0 ? [formatSpans(spans)] : [])].join(
+		", ",
+	);
+}
+
+function heading({ title, records, block }: Originals, page: number, pages: number): string {
+	const inside = block?.children.length ? `; holds ${block.children.map(blockRef).join(", ")}` : "";
+	const more = page < pages ? `; next: page ${page + 1}` : "";
+	const sizeTokens = records.reduce((sum, record) => sum + record.sizeTokens, 0);
+	return `[${title}: ${records.length} messages, ${formatTokens(sizeTokens)} tokens${inside}; page ${page} of ${pages}${more}]`;
+}
+
+function rendered(record: BranchRecord): readonly Part[] {
+	const { message } = record;
+	if (message === undefined) return [];
+	const head: Part = { type: "text", text: `[${messageRef(record.ordinal)} ${speaker(message)}]` };
+	return [head, ...parts(message).map(renderedPart)];
+}
+
+function speaker(message: Message): string {
+	if (message.role !== "toolResult") return message.role === "custom" ? "user" : message.role;
+	return `${message.toolName ?? "tool"}${message.isError ? " failed" : ""}`;
+}
+
+function renderedPart(part: Part): Part {
+	if (isText(part) || isImage(part)) return part;
+	if (isThinking(part)) return { type: "text", text: `(thinking) ${part.thinking}` };
+	if (isToolCall(part)) return { type: "text", text: `(calls ${part.name}) ${JSON.stringify(part.arguments)}` };
+	return { type: "text", text: JSON.stringify(part) };
+}
+
+/** A part and what joins it to the text before it: nothing if it continues a text that was cut. */
+interface Slice {
+	readonly part: Part;
+	readonly glue: "" | "\n";
+}
+
+/** Greedy pages of whole parts; an image counts as a page's text of its size, a long text is cut between characters. */
+function paginate(all: readonly Part[]): readonly (readonly Slice[])[] {
+	const pages: Slice[][] = [[]];
+	let left = pageLimitTokens;
+	for (const slice of all.flatMap(slices)) {
+		const sizeTokens = isText(slice.part) ? estimateTokens(slice.part.text) + 1 : imageTokens;
+		if (sizeTokens > left && pages.at(-1)?.length !== 0) {
+			pages.push([]);
+			left = pageLimitTokens;
+		}
+		pages.at(-1)?.push(slice);
+		left -= sizeTokens;
+	}
+	return pages;
+}
+
+/** A text in slices that fit a page each, cut by code points so that no character is torn. */
+function slices(part: Part): readonly Slice[] {
+	if (!isText(part)) return [{ part, glue: "\n" }];
+	const count = Math.max(1, Math.ceil(estimateTokens(part.text) / sliceTokens));
+	const stepChars = Math.ceil(part.text.length / count);
+	const cut: Slice[] = [];
+	let at = 0;
+	do {
+		const step = isTorn(part.text, at + stepChars) ? stepChars + 1 : stepChars;
+		cut.push({ part: { ...part, text: part.text.slice(at, at + step) }, glue: at === 0 ? "\n" : "" });
+		at += step;
+	} while (at < part.text.length);
+	return cut;
+}
+
+function isTorn(text: string, at: number): boolean {
+	const code = text.charCodeAt(at);
+	return code >= 0xdc00 && code <= 0xdfff;
+}
+
+function joinTexts(all: readonly Slice[]): readonly Part[] {
+	const joined: Part[] = [];
+	for (const { part, glue } of all) {
+		const last = joined.at(-1);
+		if (last !== undefined && isText(last) && isText(part)) {
+			joined[joined.length - 1] = { ...last, text: `${last.text}${glue}${part.text}` };
+		} else joined.push(part);
+	}
+	return joined;
+}

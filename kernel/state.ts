@@ -1,0 +1,147 @@
+import { type Block, type Span, spansContain, spansOverlap } from "./block.ts";
+import type { LoggedBlock, LoggedReduction, LoggedSpan, Operation, ReductionRule } from "./operation.ts";
+
+/** A change of an older message that holds from its commit on. */
+export type Reduction = ReductionRule & { readonly savedTokens: number };
+
+/** Where the last commit stands in the log. */
+export interface Commit {
+	/** Ordinal of the last message before it, or of the message that carries it. */
+	readonly ordinal: number;
+	readonly sizeTokens: number;
+}
+
+/** What the operations on a branch add up to. A value: it never changes, `apply` makes the next one. */
+export interface State {
+	/** Every block made on the branch, by number. */
+	readonly blocks: ReadonlyMap<number, Block>;
+	/** The blocks that stand for messages, sorted by their first ordinal; their spans are disjoint. */
+	readonly tops: readonly Block[];
+	/** The spans of `tops` in order, each with its block. */
+	readonly intervals: readonly (Span & { readonly block: Block })[];
+	readonly lastNumber: number;
+	/** By the ordinal of the message. */
+	readonly reductions: ReadonlyMap<number, Reduction>;
+	readonly commit: Commit | undefined;
+	/** Size of the view at the last commit or nudge; growth is counted from here. */
+	readonly baseTokens: number | undefined;
+}
+
+export const emptyState: State = {
+	blocks: new Map(),
+	tops: [],
+	intervals: [],
+	lastNumber: 0,
+	reductions: new Map(),
+	commit: undefined,
+	baseTokens: undefined,
+};
+
+/** The place of an operation in the log, and how its spans are found on this branch. */
+export interface Place {
+	readonly entryId: string;
+	readonly timestampMs: number;
+	readonly ordinal: number;
+	/** The ordinal of a logged message on this branch; undefined if the branch has no such message. */
+	readonly locate: (id: string, ordinal: number) => number | undefined;
+}
+
+/** The state after an operation. What contradicts the state (overlaps, unknown blocks) is left out, never thrown. */
+export function apply(state: State, operation: Operation, place: Place): State {
+	switch (operation.kind) {
+		case "fold":
+			return commit(reduce(operation.blocks.reduce(foldBlock(operation.author, place), state), operation, place));
+		case "truncate":
+			return commit(reduce(state, operation, place));
+		case "unfold":
+			return commit(unfold(state, operation.block));
+		case "nudge":
+			return { ...state, baseTokens: operation.sizeTokens };
+	}
+
+	function commit(next: State): State {
+		const { sizeTokens } = operation;
+		return { ...next, commit: { ordinal: place.ordinal, sizeTokens }, baseTokens: sizeTokens };
+	}
+}
+
+/** The top-level block that covers a message, if any. */
+export function blockAt(state: State, ordinal: number): Block | undefined {
+	const { intervals } = state;
+	let low = 0;
+	let high = intervals.length - 1;
+	while (low <= high) {
+		const middle = (low + high) >> 1;
+		const interval = intervals[middle];
+		if (interval === undefined) return undefined;
+		if (ordinal < interval.from) high = middle - 1;
+		else if (ordinal > interval.to) low = middle + 1;
+		else return interval.block;
+	}
+	return undefined;
+}
+
+/** The top-level block that holds a block, itself included; undefined if it was unfolded. */
+export function topOf(state: State, block: Block): Block | undefined {
+	return state.tops.find((top) => top === block || spansContain(top.spans, block.spans));
+}
+
+function foldBlock(author: Block["author"], place: Place): (state: State, logged: LoggedBlock) => State {
+	return (state, logged) => {
+		const spans = locateSpans(logged.spans, place);
+		if (spans === undefined || logged.number <= state.lastNumber) return state;
+		const inside = state.tops.filter((top) => spansOverlap(spans, top.spans));
+		const children = inside.map((top) => top.number);
+		if (!inside.every((top) => spansContain(spans, top.spans))) return state;
+		const block: Block = {
+			...logged,
+			spans,
+			children,
+			author,
+			createdAtMs: place.timestampMs,
+			madeBy: place.entryId,
+		};
+		const tops = [...state.tops.filter((top) => !inside.includes(top)), block];
+		return withTops(
+			{ ...state, lastNumber: block.number, blocks: new Map(state.blocks).set(block.number, block) },
+			tops,
+		);
+	};
+}
+
+function unfold(state: State, number: number): State {
+	const block = state.tops.find((top) => top.number === number);
+	if (block === undefined) return state;
+	const children = block.children.flatMap((child) => state.blocks.get(child) ?? []);
+	return withTops(state, [...state.tops.filter((top) => top !== block), ...children]);
+}
+
+function withTops(state: State, unsorted: readonly Block[]): State {
+	const tops = unsorted.toSorted((a, b) => (a.spans[0]?.from ?? 0) - (b.spans[0]?.from ?? 0));
+	const intervals = tops
+		.flatMap((block) => block.spans.map((span) => ({ ...span, block })))
+		.sort((a, b) => a.from - b.from);
+	return { ...state, tops, intervals };
+}
+
+function reduce(state: State, operation: { readonly reductions: readonly LoggedReduction[] }, place: Place): State {
+	if (operation.reductions.length === 0) return state;
+	const reductions = new Map(state.reductions);
+	for (const { id, ordinal, ...reduction } of operation.reductions) {
+		const located = place.locate(id, ordinal);
+		if (located !== undefined) reductions.set(located, reduction);
+	}
+	return { ...state, reductions };
+}
+
+function locateSpans(logged: readonly LoggedSpan[], place: Place): readonly Span[] | undefined {
+	const spans: Span[] = [];
+	for (const span of logged) {
+		const from = place.locate(span.fromId, span.from);
+		const to = place.locate(span.toId, span.to);
+		const previous = spans.at(-1);
+		if (from === undefined || to === undefined || from > to || (previous && previous.to >= from)) return undefined;
+		spans.push({ from, to });
+	}
+	return spans;
+}

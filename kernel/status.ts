@@ -1,0 +1,104 @@
+import { formatSpans } from "./block.ts";
+import { textOf } from "./message.ts";
+import type { Window } from "./meter.ts";
+import { foldableRanges } from "./pipeline/recommend.ts";
+import { formatTokens, next } from "./problem.ts";
+import { protectedPieces } from "./protect.ts";
+import { blockRef } from "./ref.ts";
+import type { Settings } from "./settings.ts";
+import { formatRange, type Piece, piecesOf, type Range, rangeOf } from "./unit.ts";
+import { type View, viewTokens } from "./view.ts";
+import { sizeText } from "./wording.ts";
+
+/** The figures behind the status tool, the command and the status line. */
+export interface Status {
+	readonly sizeTokens: number;
+	readonly window: Window;
+	readonly pieces: readonly Piece[];
+	readonly foldable: readonly Range[];
+	/** Tokens of the originals behind the blocks in view, and what the blocks take instead. */
+	readonly foldedTokens: number;
+	readonly blockTokens: number;
+}
+
+export type StatusView = "overview" | "blocks" | "ranges" | "messages";
+
+export function statusOf(view: View, settings: Settings, window: Window): Status {
+	const pieces = piecesOf(view.items);
+	const blocks = pieces.filter((piece) => piece.kind === "block");
+	return {
+		sizeTokens: viewTokens(view),
+		window,
+		pieces,
+		foldable: foldableRanges(pieces, settings),
+		foldedTokens: blocks.reduce((sum, piece) => sum + piece.block.sizeTokens, 0),
+		blockTokens: blocks.reduce((sum, piece) => sum + piece.sizeTokens, 0),
+	};
+}
+
+/** A status in words, the list at most `limit` lines long. */
+export function statusText(status: Status, settings: Settings, show: StatusView, limit: number): string {
+	switch (show) {
+		case "overview":
+			return overview(status);
+		case "blocks":
+			return list(blockLines(status), limit, "There are no blocks.");
+		case "ranges":
+			return list(rangeLines(status), limit, "Nothing can be folded now.");
+		case "messages":
+			return list(messageLines(status, settings), limit, "There are no messages.");
+	}
+}
+
+function overview(status: Status): string {
+	const { pieces, foldedTokens, blockTokens } = status;
+	const blocks = pieces.filter((piece) => piece.kind === "block").length;
+	const folded =
+		blocks === 0
+			? "Nothing is folded."
+			: `${blocks} ${blocks === 1 ? "block stands" : "blocks stand"} for ${formatTokens(foldedTokens)} tokens in ${formatTokens(blockTokens)}.`;
+	return [`The view holds ${sizeText(status.sizeTokens, status.window)}.`, folded, next(status.foldable)].join("\n");
+}
+
+function blockLines(status: Status): readonly string[] {
+	return status.pieces.flatMap((piece) => {
+		if (piece.kind !== "block") return [];
+		const { number, tier, spans, messages, sizeTokens, topic } = piece.block;
+		const size = `${formatTokens(sizeTokens)} → ${formatTokens(piece.sizeTokens)} tokens`;
+		return `${blockRef(number)} tier ${tier}, ${formatSpans(spans)}, ${messages} messages, ${size}${topic ? `: ${topic}` : ""}`;
+	});
+}
+
+function rangeLines(status: Status): readonly string[] {
+	return status.foldable.map((range) => {
+		const tools = range.tools.length > 0 ? `: ${range.tools.join(", ")}` : "";
+		return `${formatRange(range)}, ${range.messages} messages, ${formatTokens(range.sizeTokens)} tokens${tools}`;
+	});
+}
+
+function messageLines(status: Status, settings: Settings): readonly string[] {
+	const reasons = protectedPieces(status.pieces, settings);
+	return status.pieces.map((piece) => {
+		const reason = reasons.get(piece);
+		const size = formatTokens(piece.sizeTokens);
+		const name = piece.kind === "block" ? blockRef(piece.block.number) : formatRange(rangeOf([piece]));
+		return `${name} ${size} ${excerpt(piece)}${reason ? ` (stays: ${reason})` : ""}`;
+	});
+}
+
+function excerpt(piece: Piece): string {
+	if (piece.kind === "block") return piece.block.topic ?? "";
+	const message = piece.records[0]?.message;
+	if (message === undefined) return "";
+	const text = textOf(message).replace(/\s+/g, " ").trim().slice(0, 60);
+	const tools = piece.tools.length > 0 ? `[${piece.tools.join(", ")}]` : "";
+	return [message.role, tools, text].filter((part) => part !== "").join(" ");
+}
+
+/** The newest lines are at the end of the view, so a long list loses its beginning. */
+function list(lines: readonly string[], limit: number, none: string): string {
+	if (lines.length === 0) return none;
+	const shown = lines.slice(-limit);
+	const left = lines.length - shown.length;
+	return [...(left > 0 ? [`(${left} earlier ones left out; ask with a larger limit)`] : []), ...shown].join("\n");
+}

@@ -1,0 +1,226 @@
+import { type EditEntry, type Entry, entryMessage, isCounted } from "./entry.ts";
+import { type Message, textOf, toolCalls } from "./message.ts";
+import { messageTokens } from "./meter.ts";
+import { isMarked, type Operation, operationEntryType, readMarked } from "./operation.ts";
+import { hasLookalike } from "./ref.ts";
+import { apply, emptyState, type State } from "./state.ts";
+
+/**
+ * What is known of an entry once the path to it is known. An entry has one path to the root, so all of this is a
+ * function of the entry and holds on every branch that contains it.
+ */
+export class BranchRecord {
+	readonly entry: Entry;
+	/** Number of entries before it on its path. */
+	readonly depth: number;
+	/** Counted entries on the path up to this one, itself included: the number of its ref if it is counted. */
+	readonly ordinal: number;
+	readonly isCounted: boolean;
+	/** The first record of its unit; itself unless it is a tool result. */
+	readonly unit: BranchRecord;
+	/** The last summary by the host at or before this entry. */
+	readonly compaction: BranchRecord | undefined;
+	/** The latest edit of each edited entry. */
+	readonly edits: ReadonlyMap<string, EditEntry>;
+	/** State after this entry. */
+	readonly state: State;
+	/** Ids of the calls it makes. */
+	readonly callIds: readonly string[];
+	#sizeTokens: number | undefined;
+	#hasLookalike: boolean | undefined;
+
+	constructor(
+		entry: Entry,
+		previous: BranchRecord | undefined,
+		state: (record: BranchRecord) => State,
+		unit?: BranchRecord,
+	) {
+		this.entry = entry;
+		this.depth = previous === undefined ? 0 : previous.depth + 1;
+		this.isCounted = isCounted(entry);
+		this.ordinal = (previous?.ordinal ?? 0) + (this.isCounted ? 1 : 0);
+		this.unit = unit ?? this;
+		this.compaction = entry.kind === "compaction" ? this : previous?.compaction;
+		const edits = previous?.edits ?? noEdits;
+		this.edits = entry.kind === "edit" ? new Map(edits).set(entry.targetId, entry) : edits;
+		this.callIds = entry.kind === "message" ? toolCalls(entry.message).map((call) => call.id) : [];
+		this.state = state(this);
+	}
+
+	/** The message of the entry as it was written; undefined for entries without one. */
+	get message(): Message | undefined {
+		return entryMessage(this.entry);
+	}
+
+	/** True if nothing of it reaches the wire: not a message, excluded by the user, failed or aborted. */
+	get isSilent(): boolean {
+		const { entry } = this;
+		if (entry.kind === "message") return entry.omitted || isFailed(entry.message);
+		return entry.kind !== "compaction" && entry.kind !== "branchSummary";
+	}
+
+	/** Estimated tokens of the message as it was written. */
+	get sizeTokens(): number {
+		this.#sizeTokens ??= this.message === undefined ? 0 : messageTokens(this.message);
+		return this.#sizeTokens;
+	}
+
+	/** True if the text holds something that reads like a tag or block of ours. */
+	get hasLookalike(): boolean {
+		this.#hasLookalike ??= this.message !== undefined && hasLookalike(textOf(this.message));
+		return this.#hasLookalike;
+	}
+}
+
+/** The path from the root to a leaf. A value: it stays as it is when the timeline moves on. */
+export class Branch {
+	readonly #path: readonly BranchRecord[];
+	readonly #counted: readonly BranchRecord[];
+	readonly leaf: BranchRecord | undefined;
+
+	constructor(path: readonly BranchRecord[], counted: readonly BranchRecord[]) {
+		this.#path = path;
+		this.#counted = counted;
+		this.leaf = path.at(-1);
+	}
+
+	get length(): number {
+		return this.leaf === undefined ? 0 : this.leaf.depth + 1;
+	}
+
+	get lastOrdinal(): number {
+		return this.leaf?.ordinal ?? 0;
+	}
+
+	get state(): State {
+		return this.leaf?.state ?? emptyState;
+	}
+
+	/** The record at a depth, from 0. */
+	at(depth: number): BranchRecord | undefined {
+		return depth < this.length ? this.#path[depth] : undefined;
+	}
+
+	/** The record with a message ref's number, from 1. */
+	message(ordinal: number): BranchRecord | undefined {
+		return ordinal <= this.lastOrdinal ? this.#counted[ordinal - 1] : undefined;
+	}
+
+	/** The records from one ordinal to another, both included. */
+	messages(from: number, to: number): readonly BranchRecord[] {
+		return this.#counted.slice(from - 1, Math.min(to, this.lastOrdinal));
+	}
+
+	holds(record: BranchRecord): boolean {
+		return this.at(record.depth) === record;
+	}
+}
+
+/** Makes the operation of a compress call whose `details` were lost, from its arguments. */
+export type Replay = (before: Branch, result: BranchRecord) => Operation | undefined;
+
+/**
+ * The memo of a session: records by entry id, and the path to the leaf looked at last. Moving to another leaf costs the
+ * entries that are new and the part of the path that differs.
+ */
+export class Timeline {
+	readonly #known = new Map<string, BranchRecord>();
+	readonly #replay: Replay;
+	#path: BranchRecord[] = [];
+	#counted: BranchRecord[] = [];
+
+	constructor(replay: Replay) {
+		this.#replay = replay;
+	}
+
+	/** The branch that ends at `leafId`; empty for null. `read` gives entries by id; a missing parent makes a root. */
+	branch(leafId: string | null, read: (id: string) => Entry | undefined): Branch {
+		const fresh: Entry[] = [];
+		const seen = new Set<string>();
+		let id = leafId;
+		while (id !== null && !this.#known.has(id) && !seen.has(id)) {
+			seen.add(id);
+			const entry = read(id);
+			if (entry === undefined) break;
+			fresh.push(entry);
+			id = entry.parentId;
+		}
+		this.#moveTo(id === null ? undefined : this.#known.get(id));
+		for (const entry of fresh.reverse()) this.#append(entry);
+		return new Branch(this.#path, this.#counted);
+	}
+
+	/** The record of an entry seen before, on whatever branch. */
+	find(id: string): BranchRecord | undefined {
+		return this.#known.get(id);
+	}
+
+	/** Branches handed out share the arrays, so a move away from a leaf copies, and only an append writes in place. */
+	#moveTo(record: BranchRecord | undefined): void {
+		if (record === this.#path.at(-1)) return;
+		if (record === undefined) {
+			this.#path = [];
+			this.#counted = [];
+			return;
+		}
+		const tail: BranchRecord[] = [];
+		let common: BranchRecord | undefined = record;
+		while (common !== undefined && this.#path[common.depth] !== common) {
+			tail.push(common);
+			common = common.entry.parentId === null ? undefined : this.#known.get(common.entry.parentId);
+		}
+		this.#path = [...this.#path.slice(0, common === undefined ? 0 : common.depth + 1), ...tail.reverse()];
+		this.#counted = this.#path.filter((each) => each.isCounted);
+	}
+
+	#append(entry: Entry): void {
+		const previous = this.#path.at(-1);
+		const record = new BranchRecord(entry, previous, (made) => this.#stateAfter(made, previous), this.#unitOf(entry));
+		this.#known.set(entry.id, record);
+		this.#path.push(record);
+		if (record.isCounted) this.#counted.push(record);
+	}
+
+	/** A result belongs to the nearest assistant message before it, if that made the call; else it stands alone. */
+	#unitOf(entry: Entry): BranchRecord | undefined {
+		if (entry.kind !== "message" || entry.message.role !== "toolResult") return undefined;
+		const assistant = this.#counted.findLast((record) => record.message?.role === "assistant");
+		const { toolCallId } = entry.message;
+		return toolCallId !== undefined && assistant?.callIds.includes(toolCallId) ? assistant : undefined;
+	}
+
+	#stateAfter(record: BranchRecord, previous: BranchRecord | undefined): State {
+		const state = previous?.state ?? emptyState;
+		const operation = this.#operation(record);
+		if (operation === undefined) return state;
+		return apply(state, operation, {
+			entryId: record.entry.id,
+			timestampMs: record.entry.timestampMs,
+			ordinal: record.ordinal,
+			locate: (id, ordinal) => this.#locate(id, ordinal),
+		});
+	}
+
+	#operation(record: BranchRecord): Operation | undefined {
+		const { entry } = record;
+		if (entry.kind === "custom") return entry.customType === operationEntryType ? readMarked(entry.data) : undefined;
+		if (entry.kind !== "message") return undefined;
+		const { role, toolName, isError, details } = entry.message;
+		if (role !== "toolResult" || isError === true) return undefined;
+		if (toolName !== "compress" && toolName !== "decompress") return undefined;
+		return isMarked(details) ? readMarked(details) : this.#replay(new Branch(this.#path, this.#counted), record);
+	}
+
+	/** Ids decide; a copy of the log with new ids still has the same ordinals. */
+	#locate(id: string, ordinal: number): number | undefined {
+		const record = this.#known.get(id);
+		if (record !== undefined && this.#path[record.depth] === record) return record.ordinal;
+		return this.#counted[ordinal - 1]?.ordinal;
+	}
+}
+
+const noEdits: ReadonlyMap<string, EditEntry> = new Map();
+
+function isFailed(message: Message): boolean {
+	return message.role === "assistant" && (message.stopReason === "error" || message.stopReason === "aborted");
+}

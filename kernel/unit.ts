@@ -1,0 +1,87 @@
+import { type Block, extent } from "./block.ts";
+import { toolCalls } from "./message.ts";
+import { rangeRef } from "./ref.ts";
+import type { BranchRecord } from "./timeline.ts";
+import { type Item, itemTokens } from "./view.ts";
+
+/** What is never split: a message, or an assistant message with all its results. */
+export interface UnitPiece {
+	readonly kind: "unit";
+	readonly records: readonly BranchRecord[];
+	readonly sizeTokens: number;
+	/** Names of the tools it calls, one per call. */
+	readonly tools: readonly string[];
+}
+
+/** A block that stands in the view. */
+export interface BlockPiece {
+	readonly kind: "block";
+	readonly block: Block;
+	readonly sizeTokens: number;
+}
+
+/** The view as a model sees it when it folds: units and blocks in their order. */
+export type Piece = UnitPiece | BlockPiece;
+
+/** A run of messages by its first and last ref, with what it weighs. */
+export interface Range {
+	readonly from: number;
+	readonly to: number;
+	readonly messages: number;
+	readonly sizeTokens: number;
+	/** Names of the tools called in it, the most frequent first. */
+	readonly tools: readonly string[];
+}
+
+/** The units and blocks of a view, each at the place of its first message. Silent and foreign messages are none. */
+export function piecesOf(items: readonly Item[]): readonly Piece[] {
+	const pieces: (BlockPiece | { kind: "unit"; records: BranchRecord[]; sizeTokens: number; tools: string[] })[] = [];
+	const byUnit = new Map<BranchRecord, { records: BranchRecord[]; sizeTokens: number }>();
+	for (const item of items) {
+		if (item.kind === "block") pieces.push({ kind: "block", block: item.block, sizeTokens: item.sizeTokens });
+		if (item.kind !== "entry" || item.record.isSilent) continue;
+		const { record } = item;
+		const known = byUnit.get(record.unit);
+		if (known !== undefined) {
+			known.records.push(record);
+			known.sizeTokens += itemTokens(item);
+			continue;
+		}
+		const tools = toolCalls(item.message).map((call) => call.name);
+		const unit = { kind: "unit" as const, records: [record], sizeTokens: itemTokens(item), tools };
+		byUnit.set(record.unit, unit);
+		pieces.push(unit);
+	}
+	return pieces;
+}
+
+/** First and last ordinal of a piece. */
+export function pieceExtent(piece: Piece): { readonly from: number; readonly to: number } {
+	if (piece.kind === "block") return extent(piece.block.spans);
+	const ordinals = piece.records.map((record) => record.ordinal);
+	return { from: Math.min(...ordinals), to: Math.max(...ordinals) };
+}
+
+/** A run of pieces as a range. */
+export function rangeOf(pieces: readonly Piece[]): Range {
+	const extents = pieces.map(pieceExtent);
+	const counts = new Map<string, number>();
+	for (const name of pieces.flatMap((piece) => (piece.kind === "unit" ? piece.tools : []))) {
+		counts.set(name, (counts.get(name) ?? 0) + 1);
+	}
+	return {
+		from: extents[0]?.from ?? 0,
+		to: extents.at(-1)?.to ?? 0,
+		messages: pieces.reduce((sum, piece) => sum + pieceMessages(piece), 0),
+		sizeTokens: pieces.reduce((sum, piece) => sum + piece.sizeTokens, 0),
+		tools: [...counts].toSorted((a, b) => b[1] - a[1]).map(([name]) => name),
+	};
+}
+
+export function pieceMessages(piece: Piece): number {
+	return piece.kind === "block" ? piece.block.messages : piece.records.length;
+}
+
+export function formatRange(range: Pick<Range, "from" | "to">): string {
+	return rangeRef(range.from, range.to);
+}
