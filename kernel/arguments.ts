@@ -14,8 +14,8 @@ export interface ArgumentsProblem {
 }
 
 /**
- * Reads what models really send as arguments of compress: the declared shape, or the unambiguous deviations named in
- * docs/protocol.md. `lost` names the entries that could not be read. A problem if no range is left; never throws.
+ * Reads what models really send as arguments of compress: the declared shape, or any deviation that means one thing.
+ * `lost` names the entries that could not be read. A problem if no range is left; never throws.
  */
 export function readCompressArguments(args: unknown): { ranges: RangeRequest[]; lost: string[] } | ArgumentsProblem {
 	const reading: Reading = { ranges: [], lost: [], entries: 0 };

@@ -45,6 +45,18 @@ export function spansContain(outer: readonly Span[], inner: readonly Span[]): bo
 	return inner.every((b) => outer.some((a) => a.from <= b.from && b.to <= a.to));
 }
 
+/** What of `spans` lies in none of `taken`. */
+export function spansWithout(spans: readonly Span[], taken: readonly Span[]): readonly Span[] {
+	return taken.reduce<readonly Span[]>(
+		(left, hole) =>
+			left.flatMap((span) => [
+				...(span.from < hole.from ? [{ from: span.from, to: Math.min(span.to, hole.from - 1) }] : []),
+				...(span.to > hole.to ? [{ from: Math.max(span.from, hole.to + 1), to: span.to }] : []),
+			]),
+		spans,
+	);
+}
+
 /** `m00005-m00031 m00040`, the form of `covers` in a block's text. */
 export function formatSpans(spans: readonly Span[]): string {
 	return spans.map((span) => rangeRef(span.from, span.to)).join(" ");

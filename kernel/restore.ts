@@ -1,10 +1,11 @@
-import { type Block, covers, formatSpans } from "./block.ts";
+import { type Block, formatSpans, spansWithout } from "./block.ts";
 import { estimateTokens } from "./estimate.ts";
 import { isImage, isText, isThinking, isToolCall, type Message, type Part, parts } from "./message.ts";
 import { formatTokens, type Problem } from "./problem.ts";
 import { blockRef, formatRef, messageRef, parseRefRange, type Ref } from "./ref.ts";
 import { blockAt, type State } from "./state.ts";
 import type { Branch, BranchRecord } from "./timeline.ts";
+import { blockItem } from "./view.ts";
 
 /** What a page of originals holds at most. */
 const pageLimitTokens = 4_000;
@@ -83,20 +84,34 @@ export function fileText(originals: Originals): string {
 	return `${lines.join("\n")}\n`;
 }
 
+/** A block to unfold, what comes back into view, and about how many tokens the view gains. */
+export interface Unfolding {
+	readonly block: Block;
+	readonly back: string;
+	readonly addedTokens: number;
+}
+
 /** What unfolding the top-level block at `id` brings back into view, or why nothing would change. */
-export function planUnfold(branch: Branch, id: string): { readonly block: Block; readonly back: string } | Problem {
+export function planUnfold(branch: Branch, id: string): Unfolding | Problem {
 	const originals = findOriginals(branch, id);
 	if ("code" in originals) return originals;
 	const { state } = branch;
 	const block = originals.records.map((record) => blockAt(state, record.ordinal)).find((each) => each !== undefined);
 	if (block === undefined) return { code: "notInView", range: originals.title };
-	return { block, back: backInView(state, block) };
+	const children = childrenOf(state, block);
+	const childTokens = children.reduce((sum, child) => sum + blockItem(child).sizeTokens - child.sizeTokens, 0);
+	const addedTokens = Math.max(0, block.sizeTokens + childTokens - blockItem(block).sizeTokens);
+	return { block, back: backInView(children, block), addedTokens };
 }
 
-function backInView(state: State, block: Block): string {
-	const children = block.children.flatMap((child) => state.blocks.get(child) ?? []);
-	const spans = block.spans.filter(
-		(span) => !children.some((child) => covers(child, span.from) && covers(child, span.to)),
+function childrenOf(state: State, block: Block): readonly Block[] {
+	return block.children.flatMap((child) => state.blocks.get(child) ?? []);
+}
+
+function backInView(children: readonly Block[], block: Block): string {
+	const spans = spansWithout(
+		block.spans,
+		children.flatMap((child) => child.spans),
 	);
 	return [...children.map((child) => blockRef(child.number)), ...(spans.length > 0 ? [formatSpans(spans)] : [])].join(
 		", ",

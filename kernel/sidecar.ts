@@ -21,6 +21,7 @@ export interface SidecarBlock {
 export interface Sidecar {
 	readonly schemaVersion: 1;
 	readonly producer: { readonly name: string; readonly version: string };
+	/** The entry of the last commit: on every branch that holds it, the file says what it says here. */
 	readonly leafId: string | null;
 	readonly blocks: readonly SidecarBlock[];
 }
@@ -33,7 +34,7 @@ export function encodeSidecar(branch: Branch, version: string): Sidecar {
 	return {
 		schemaVersion: 1,
 		producer: { name: producerName, version },
-		leafId: branch.leaf?.entry.id ?? null,
+		leafId: state.commit?.entryId ?? null,
 		blocks: [...state.blocks.values()].map((block) => {
 			const records = block.spans.flatMap((span) => branch.messages(span.from, span.to));
 			return {

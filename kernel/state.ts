@@ -6,6 +6,7 @@ export type Reduction = ReductionRule & { readonly savedTokens: number };
 
 /** Where the last commit stands in the log. */
 export interface Commit {
+	readonly entryId: string;
 	/** Ordinal of the last message before it, or of the message that carries it. */
 	readonly ordinal: number;
 	readonly sizeTokens: number;
@@ -61,7 +62,7 @@ export function apply(state: State, operation: Operation, place: Place): State {
 
 	function commit(next: State): State {
 		const { sizeTokens } = operation;
-		return { ...next, commit: { ordinal: place.ordinal, sizeTokens }, baseTokens: sizeTokens };
+		return { ...next, commit: { entryId: place.entryId, ordinal: place.ordinal, sizeTokens }, baseTokens: sizeTokens };
 	}
 }
 

@@ -111,6 +111,15 @@ export class Branch {
 		return this.#counted.slice(from - 1, Math.min(to, this.lastOrdinal));
 	}
 
+	/** The assistant message that made a call; the latest one if the id occurs twice. */
+	callUnit(callId: string): BranchRecord | undefined {
+		for (let depth = this.length - 1; depth >= 0; depth--) {
+			const record = this.at(depth);
+			if (record?.callIds.includes(callId)) return record;
+		}
+		return undefined;
+	}
+
 	holds(record: BranchRecord): boolean {
 		return this.at(record.depth) === record;
 	}

@@ -87,11 +87,45 @@ export function blockItem(block: Block): BlockItem {
 	return { kind: "block", block, message, sizeTokens: messageTokens(message) };
 }
 
-/** The messages to send. Those that no stage touched are the same objects that came in. */
-export function toMessages(view: View): readonly Message[] {
-	const messages = view.items.map((item) => (item.kind === "entry" && item.isTagged ? tagged(item) : item.message));
+/** The messages to send. Those that nothing changes are the same objects that came in. */
+export function toMessages(view: View, branch: Branch): readonly Message[] {
+	const stale = staleUsage(view, branch);
+	const messages = view.items.map((item) => {
+		if (item === stale) return withUsage(item.message, tokensThrough(view, item));
+		return item.kind === "entry" && item.isTagged ? tagged(item) : item.message;
+	});
 	if (view.nudge === undefined) return messages;
 	return [...messages, { ...extensionMessage(nudgeMessageType, view.nudge.text), timestamp: latest(messages) }];
+}
+
+/**
+ * The assistant message whose reported usage the host would size the answer by, if a commit came after it: its figure
+ * is that of a view which is gone.
+ */
+function staleUsage(view: View, { state }: Branch): EntryItem | undefined {
+	const { commit } = state;
+	if (commit === undefined) return undefined;
+	const last = view.items.findLast(
+		(item) => item.kind === "entry" && !item.record.isSilent && item.message.usage !== undefined,
+	);
+	return last?.kind === "entry" && last.record.ordinal <= commit.ordinal ? last : undefined;
+}
+
+function tokensThrough(view: View, last: Item): number {
+	const end = view.items.indexOf(last) + 1;
+	return view.items.slice(0, end).reduce((sum, item) => sum + itemTokens(item), 0);
+}
+
+function withUsage(message: Message, sizeTokens: number): Message {
+	const usage = {
+		...message.usage,
+		input: sizeTokens,
+		output: 0,
+		cacheRead: 0,
+		cacheWrite: 0,
+		totalTokens: sizeTokens,
+	};
+	return { ...message, usage };
 }
 
 function tagged(item: EntryItem): Message {

@@ -3,6 +3,7 @@ import type { FoldPlan, RangeOutcome } from "./compress.ts";
 import type { Window } from "./meter.ts";
 import { formatTokens, next, whatIsWrong, whatToDo } from "./problem.ts";
 import { blockRef } from "./ref.ts";
+import type { Hit } from "./search/index.ts";
 import { formatRange, type Range } from "./unit.ts";
 
 /** The part of the system prompt that says how folding works. Constant, so that it never breaks a cached prefix. */
@@ -97,4 +98,16 @@ function appliedLine(outcome: RangeOutcome & { isApplied: true }): string {
 
 function refusedLine(outcome: RangeOutcome & { isApplied: false }): string {
 	return `Refused: ${whatIsWrong(outcome.problem)}`;
+}
+
+/** The answer to a decompress call that put a block's content back into view. */
+export function unfoldText(block: string, back: string, sizeTokens: number, window: Window): string {
+	return `${unfoldedLine}\n${block} is open; back in view: ${back}.\nThe view holds ${sizeText(sizeTokens, window)}. Go on with your task.`;
+}
+
+/** The hits of a search, one line each and its passage. */
+export function searchText(hits: readonly Hit[]): string {
+	if (hits.length === 0) return "Nothing folded holds these words. Try other words, or look into the files again.";
+	const lines = hits.map((hit) => `${hit.ref} (${hit.place}): ${hit.passage}`);
+	return [...lines, 'decompress({ id: "<ref>" }) opens one.'].join("\n");
 }

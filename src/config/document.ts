@@ -1,0 +1,86 @@
+import { allKeys, type PlacedKey, settingsSchema, tunableKeys } from "./schema.ts";
+
+/** The text of CONFIGURATION.md. */
+export function configurationDocument(): string {
+	return `# Configuration
+
+pi-billion-context works without any configuration. What is worth tuning is set in \`~/.pi/acp.json\`, and for one project in
+\`.pi/acp.json\` there, which is read only if Pi trusts the project. Both files are JSON; comments and trailing commas are
+allowed. A change takes effect at the next request. What is wrong in a file is reported once and never stops a session: an
+unknown key is ignored, a wrong value is replaced by the next one in line, and a file that is not JSON is ignored as a whole.
+
+## Keys
+
+| Key | Value | Default | Range | Meaning |
+| --- | --- | --- | --- | --- |
+${allKeys.map(keyRow).join("\n")}
+
+Each key is looked up by itself: environment, then the project's file, then \`~/.pi/acp.json\`, then the default.
+
+## Providers and models
+
+All keys but ${generalKeys()} can be set for a provider, as \`providers.<provider>.<key>\`, and for one of its models,
+as \`providers.<provider>.models.<model>.<key>\`. The deepest place that sets a key wins, whichever file it is in; a key that is
+not set there keeps its value from further out. The environment beats them all.
+
+## Environment
+
+| Variable | Key |
+| --- | --- |
+${allKeys
+	.filter(({ key }) => key.environment !== "")
+	.map(environmentRow)
+	.join("\n")}
+
+A variable that is set but empty counts as not set.
+
+## Example
+
+\`\`\`jsonc
+${configurationExample}
+\`\`\`
+
+\`"$schema"\` is optional; with it an editor completes and checks the keys. The schema comes with the package, as
+\`schema/acp.schema.json\`.
+`;
+}
+
+/** The text of schema/acp.schema.json, for editors. */
+export function configurationSchema(): string {
+	return `${JSON.stringify(settingsSchema, undefined, "\t")}\n`;
+}
+
+const configurationExample = `{
+	"$schema": "./acp.schema.json",
+	// Calls of these tools and their results always stay as they are.
+	"protectedTools": ["todo*"],
+	"compress": { "keepTokens": "20K" },
+	"providers": {
+		"anthropic": {
+			"outputHeadroomMaxPct": "20%",
+			"models": {
+				"claude-sonnet-4-5": { "modelContextLimit": "200K" },
+			},
+		},
+	},
+}`;
+
+function keyRow({ path, key }: PlacedKey): string {
+	const cells = [code(path.join(".")), key.form, code(JSON.stringify(key.default)), key.range || "–", key.description];
+	return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+}
+
+function environmentRow({ path, key }: PlacedKey): string {
+	return `| ${code(key.environment)} | ${code(path.join("."))} |`;
+}
+
+/** The keys that no provider can override, in words. */
+function generalKeys(): string {
+	const tunable = new Set(tunableKeys.map(({ key }) => key));
+	const names = allKeys.filter(({ key }) => !tunable.has(key)).map(({ path }) => code(path.join(".")));
+	return `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+}
+
+function code(text: string): string {
+	return `\`${text}\``;
+}

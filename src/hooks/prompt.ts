@@ -1,0 +1,17 @@
+import type { BeforeAgentStartEvent, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { promptSection } from "../../kernel/index.ts";
+import type { Sessions } from "../session.ts";
+
+/** Name of our section of the system prompt. */
+const sectionName = "context_folding";
+
+/** Adds our section of the system prompt while folding is really ours; says once if it is not. */
+export function onBeforeAgentStart(sessions: Sessions, event: BeforeAgentStartEvent, ctx: ExtensionContext): void {
+	const moment = sessions.at(ctx);
+	if (moment.context.isActive) event.systemPromptOptions.sections[sectionName] = promptSection;
+	if (moment.config.enabled && moment.owner === "another extension's") {
+		const text =
+			"pi-billion-context stands down: another extension owns the tool compress. Existing folds stay folded.";
+		sessions.notice(moment, text, "warning");
+	}
+}

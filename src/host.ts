@@ -1,0 +1,62 @@
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import type { Entry } from "../kernel/index.ts";
+import { entryFromPi } from "./transcript/from-pi.ts";
+
+/** What we use of Pi's context, narrowed once. Throws like the context itself when the session was replaced. */
+export interface Host {
+	readonly sessionId: string;
+	/** Undefined for sessions that live in memory only. */
+	readonly sessionFile: string | undefined;
+	readonly cwd: string;
+	readonly leafId: string | null;
+	readonly model: HostModel | undefined;
+	readonly isInteractive: boolean;
+	isProjectTrusted(): boolean;
+	entry(id: string): Entry | undefined;
+	notify(text: string, level: "info" | "warning" | "error"): void;
+}
+
+/** The model in use; figures are absent where it declares none. */
+export interface HostModel {
+	readonly provider: string;
+	readonly id: string;
+	readonly windowTokens: number | undefined;
+	readonly answerMaxTokens: number | undefined;
+}
+
+export function hostOf(ctx: ExtensionContext): Host {
+	const { sessionManager, model } = ctx;
+	return {
+		sessionId: sessionManager.getSessionId(),
+		sessionFile: sessionManager.getSessionFile(),
+		cwd: ctx.cwd,
+		leafId: sessionManager.getLeafId(),
+		model: model && {
+			provider: model.provider,
+			id: model.id,
+			windowTokens: ctx.getContextUsage()?.contextWindow || model.contextWindow || undefined,
+			answerMaxTokens: model.maxTokens || undefined,
+		},
+		isInteractive: ctx.hasUI,
+		isProjectTrusted: () => ctx.isProjectTrusted(),
+		entry(id) {
+			const entry = sessionManager.getEntry(id);
+			return entry && entryFromPi(entry);
+		},
+		notify: (text, level) => {
+			if (ctx.hasUI) ctx.ui.notify(text, level);
+			else process.stderr.write(`${text}\n`);
+		},
+	};
+}
+
+/** Whose the active tool `compress` is, and whether the model is offered it. */
+export type CompressOwner = "ours" | "ours, not in the loadout" | "another extension's" | "nobody's";
+
+/** Finds the owner of `compress` by the identity of its parameters: Pi hands out the object it was given. */
+export function compressOwner(pi: ExtensionAPI, parameters: object): CompressOwner {
+	const tool = pi.getAllTools().find((each) => each.name === "compress");
+	if (tool === undefined) return "nobody's";
+	if (tool.parameters !== parameters) return "another extension's";
+	return pi.getActiveTools().includes("compress") ? "ours" : "ours, not in the loadout";
+}

@@ -1,0 +1,57 @@
+import type { ImageContent, TextContent } from "@earendil-works/pi-ai";
+import type { AgentToolResult, ExtensionToolContext } from "@earendil-works/pi-coding-agent";
+import { type Marked, type Part, type Problem, problemText, type Range } from "../../kernel/index.ts";
+import type { Moment, Sessions } from "../session.ts";
+
+/** What our tools return. `details` hold the operation of a call that is one. */
+export type Answer = AgentToolResult<Marked | undefined>;
+
+export function answer(text: string, details?: Marked): Answer {
+	return { content: [{ type: "text", text }], details };
+}
+
+/** Text and images for the model; parts of other kinds are none of ours. */
+export function answerParts(parts: readonly Part[]): Answer {
+	const isShown = (part: Part): part is TextContent | ImageContent => part.type === "text" || part.type === "image";
+	return { content: parts.filter(isShown), details: undefined };
+}
+
+export function refusal(text: string): Answer {
+	return { content: [{ type: "text", text }], details: undefined, isError: true };
+}
+
+export function refuse(problem: Problem, foldable: readonly Range[] = []): Answer {
+	return refusal(problemText(problem, foldable));
+}
+
+/**
+ * Runs a tool's work on the moment of the call. A call that was aborted or comes while we stand down is refused, and
+ * whatever is thrown becomes a refusal and a line in the log.
+ */
+export async function run(
+	sessions: Sessions,
+	scope: string,
+	ctx: ExtensionToolContext,
+	signal: AbortSignal | undefined,
+	work: (moment: Moment) => Answer | Promise<Answer>,
+): Promise<Answer> {
+	const moment = sessions.at(ctx);
+	const { log } = moment.session;
+	try {
+		if (signal?.aborted) return refuse({ code: "aborted" });
+		if (!moment.mayFold) return refuse({ code: "standingDown", reason: standingDownReason(moment) });
+		const result = await work(moment);
+		const [first] = result.content;
+		if (result.isError) log.info(scope, { refused: first?.type === "text" ? first.text : "" });
+		return result;
+	} catch (error) {
+		log.error(scope, { message: String(error), stack: error instanceof Error ? error.stack : undefined });
+		return refusal("Something went wrong inside the extension; nothing changed. Go on with your task.");
+	}
+}
+
+function standingDownReason({ config }: Moment): string {
+	return config.enabled
+		? "Context folding is off here: another extension owns compress."
+		: "Context folding is switched off in acp.json.";
+}

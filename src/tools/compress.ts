@@ -1,0 +1,34 @@
+import { defineTool } from "@earendil-works/pi-coding-agent";
+import { foldText, mark, planFold, readCompressArguments, toolDescriptions } from "../../kernel/index.ts";
+import type { Sessions } from "../session.ts";
+import { answer, refusal, refuse, run } from "./answer.ts";
+import { compressParameters } from "./compress-parameters.ts";
+
+/** Folds ranges. Changes nothing itself: the operation in its result's `details` holds once the log shows it. */
+export function compressTool(sessions: Sessions) {
+	return defineTool({
+		name: "compress",
+		label: "Compress",
+		description: toolDescriptions.compress,
+		parameters: compressParameters,
+		exposure: "model-only",
+		executionMode: "sequential",
+		execute: (toolCallId, params, signal, _onUpdate, ctx) =>
+			run(sessions, "compress", ctx, signal, (moment) => {
+				const { branch, context, session } = moment;
+				const view = sessions.view(moment);
+				const call = branch.callUnit(toolCallId);
+				const request = readCompressArguments(params);
+				if ("problem" in request) {
+					const { foldable } = planFold(branch, view, context.settings, [], call);
+					return refuse({ code: "arguments", reason: request.problem }, foldable);
+				}
+				const plan = planFold(branch, view, context.settings, request.ranges, call);
+				const text = foldText(plan, context.window, request.lost);
+				if (plan.operation === undefined) return refusal(text);
+				const { beforeTokens, afterTokens } = plan;
+				session.log.info("compress", { ranges: request.ranges.length, beforeTokens, afterTokens });
+				return answer(text, mark(plan.operation));
+			}),
+	});
+}

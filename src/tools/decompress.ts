@@ -1,0 +1,78 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { defineTool } from "@earendil-works/pi-coding-agent";
+import { Type } from "typebox";
+import {
+	blockRef,
+	fileText,
+	findOriginals,
+	mark,
+	type Operation,
+	type Originals,
+	pageOf,
+	planUnfold,
+	parameterDescriptions as say,
+	toolDescriptions,
+	unfoldText,
+	viewTokens,
+} from "../../kernel/index.ts";
+import type { Moment, Sessions } from "../session.ts";
+import { type Answer, answer, answerParts, refuse, run } from "./answer.ts";
+
+const parameters = Type.Object({
+	id: Type.String({ description: say.id }),
+	page: Type.Optional(Type.Integer({ minimum: 1, description: say.page })),
+	to: Type.Optional(Type.Enum(["inline", "file", "view"], { description: say.to })),
+});
+
+/** Shows originals, writes them to a file, or puts a block's content back into the view. */
+export function decompressTool(sessions: Sessions) {
+	return defineTool({
+		name: "decompress",
+		label: "Decompress",
+		description: toolDescriptions.decompress,
+		parameters,
+		exposure: "model-only",
+		executionMode: "sequential",
+		execute: (_toolCallId, params, signal, _onUpdate, ctx) =>
+			run(sessions, "decompress", ctx, signal, (moment) => {
+				if (params.to === "view") return unfold(sessions, moment, params.id);
+				const originals = findOriginals(moment.branch, params.id);
+				if ("code" in originals) return refuse(originals);
+				if (params.to === "file") return writeOriginals(moment, originals);
+				const page = pageOf(originals, params.page ?? 1);
+				return "code" in page ? refuse(page) : answerParts(page.parts);
+			}),
+	});
+}
+
+function unfold(sessions: Sessions, moment: Moment, id: string): Answer {
+	const { branch, context } = moment;
+	const plan = planUnfold(branch, id);
+	if ("code" in plan) return refuse(plan);
+	const operation: Operation = {
+		kind: "unfold",
+		block: plan.block.number,
+		sizeTokens: viewTokens(sessions.view(moment)) + plan.addedTokens,
+	};
+	return answer(
+		unfoldText(blockRef(plan.block.number), plan.back, operation.sizeTokens, context.window),
+		mark(operation),
+	);
+}
+
+async function writeOriginals({ session }: Moment, originals: Originals): Promise<Answer> {
+	const folder = join(tmpdir(), `acp-originals-${process.getuid?.() ?? "user"}`);
+	const name = `${originals.title.replace(/[^\w-]+/g, "_").slice(0, 60)}-${Date.now()}.txt`;
+	const path = join(folder, name);
+	try {
+		await mkdir(folder, { recursive: true, mode: 0o700 });
+		await writeFile(path, fileText(originals), { mode: 0o600 });
+	} catch (error) {
+		const reason = error instanceof Error ? error.message : String(error);
+		session.log.warn("decompress", { path, reason });
+		return refuse({ code: "unwritable", path, reason });
+	}
+	return answer(`${originals.title}: ${originals.records.length} messages are in ${path}`);
+}

@@ -1,0 +1,161 @@
+import {
+	type Branch,
+	blockMessageType,
+	type Context,
+	defaultSettings,
+	type Entry,
+	type FoldPlan,
+	foldText,
+	type Message,
+	mark,
+	type Operation,
+	operationEntryType,
+	type Part,
+	planFold,
+	type RangeRequest,
+	replayCall,
+	type Settings,
+	standingView,
+	Timeline,
+	type View,
+} from "../../kernel/index.ts";
+
+export { blockMessageType };
+
+/** A call of a tool, as `log.assistant` takes it. */
+export interface Call {
+	readonly name: string;
+	readonly id?: string;
+	readonly arguments?: Readonly<Record<string, unknown>>;
+}
+
+/** A window large enough that nothing is nudged or cut. */
+export const wideWindow = { limitTokens: 1_000_000, usableTokens: 900_000 };
+
+/** A context for stages, everything on and nothing due unless told otherwise. */
+export function contextOf(branch: Branch, over: Partial<Context> = {}): Context {
+	return { branch, settings: defaultSettings, window: wideWindow, isActive: true, ...over };
+}
+
+/** A session log built entry by entry. Each method appends to the current leaf and returns the new entry's id. */
+export class Log {
+	readonly entries = new Map<string, Entry>();
+	leafId: string | null = null;
+	#clock = 1_700_000_000_000;
+	#calls = 0;
+	readonly timeline = new Timeline(replayCall);
+
+	/** The branch at the leaf, or at any other entry. */
+	branch(leafId: string | null = this.leafId): Branch {
+		return this.timeline.branch(leafId, (id) => this.entries.get(id));
+	}
+
+	user(text: string | readonly Part[]): string {
+		return this.message({ role: "user", content: text });
+	}
+
+	/** An assistant message with text and calls. */
+	assistant(text: string, calls: readonly Call[] = [], over: Partial<Message> & { thinking?: string } = {}): string {
+		const { thinking, ...rest } = over;
+		const content: Part[] = [
+			...(thinking === undefined ? [] : [{ type: "thinking" as const, thinking }]),
+			...(text === "" ? [] : [{ type: "text" as const, text }]),
+			...calls.map((call) => ({
+				type: "toolCall" as const,
+				id: call.id ?? `call_${++this.#calls}`,
+				name: call.name,
+				arguments: call.arguments ?? {},
+			})),
+		];
+		return this.message({ role: "assistant", content, stopReason: calls.length > 0 ? "toolUse" : "stop", ...rest });
+	}
+
+	/** The result of a call; of the nth call of the last assistant message if no id is given. */
+	result(text: string | readonly Part[], over: Partial<Message> & { call?: number } = {}): string {
+		const { call = 0, ...rest } = over;
+		const made = [...this.entries.values()].findLast(
+			(entry) => entry.kind === "message" && entry.message.role === "assistant",
+		);
+		const calls =
+			made?.kind === "message" && typeof made.message.content !== "string"
+				? made.message.content.filter((part) => part.type === "toolCall")
+				: [];
+		const found = calls[call];
+		const named =
+			found !== undefined && "id" in found && "name" in found
+				? { toolCallId: String(found.id), toolName: String(found.name) }
+				: {};
+		const content = typeof text === "string" ? [{ type: "text" as const, text }] : text;
+		return this.message({ role: "toolResult", content, isError: false, ...named, ...rest });
+	}
+
+	/** One step of work: a call of a tool and its result. */
+	step(name: string, args: Readonly<Record<string, unknown>>, output: string): void {
+		this.assistant("", [{ name, arguments: args }]);
+		this.result(output);
+	}
+
+	message(message: Omit<Message, "timestamp"> & { readonly timestamp?: number }, omitted = false): string {
+		const timestampMs = message.timestamp ?? this.#clock + 1_000;
+		return this.append({ kind: "message", message: { timestamp: timestampMs, ...message }, omitted });
+	}
+
+	/** A summary by the host that keeps everything from `firstKeptId` on. */
+	compaction(summary: string, firstKeptId: string | null): string {
+		return this.append({
+			kind: "compaction",
+			firstKeptId,
+			message: { role: "custom", content: summary, timestamp: this.#clock + 1_000 },
+		});
+	}
+
+	branchSummary(summary: string): string {
+		return this.append({
+			kind: "branchSummary",
+			message: { role: "custom", content: summary, timestamp: this.#clock + 1_000 },
+		});
+	}
+
+	/** A later edit of an entry; null leaves it out. */
+	edit(targetId: string, replacement: { content: string | readonly Part[] } | null): string {
+		return this.append({ kind: "edit", targetId, replacement });
+	}
+
+	operation(op: Operation): string {
+		return this.append({ kind: "custom", customType: operationEntryType, data: mark(op) });
+	}
+
+	other(): string {
+		return this.append({ kind: "other" });
+	}
+
+	append(body: { readonly kind: Entry["kind"] } & Record<string, unknown>): string {
+		this.#clock += 1_000;
+		const id = `e${this.entries.size + 1}`;
+		const entry = { ...body, id, parentId: this.leafId, timestampMs: this.#clock } as Entry;
+		this.entries.set(id, entry);
+		this.leafId = id;
+		return id;
+	}
+
+	/** The view a compress call is judged against. */
+	view(settings: Settings = defaultSettings): View {
+		return standingView(this.branch(), contextOf(this.branch(), { settings }));
+	}
+
+	/** Plays a compress call: the assistant calls it, it is judged, and its result is appended. */
+	compress(ranges: readonly RangeRequest[], settings: Settings = defaultSettings): FoldPlan {
+		const id = this.assistant("", [{ name: "compress", arguments: { content: ranges } }]);
+		const branch = this.branch();
+		const plan = planFold(branch, this.view(settings), settings, ranges, this.timeline.find(id));
+		const text = foldText(plan, wideWindow);
+		if (plan.operation === undefined) this.result(text, { isError: true });
+		else this.result(text, { details: mark(plan.operation) });
+		return plan;
+	}
+}
+
+/** Text of about so many tokens, different for each seed. */
+export function words(sizeTokens: number, seed = "w"): string {
+	return Array.from({ length: Math.ceil(sizeTokens / 2) }, (_, index) => `${seed}${index % 97}`).join(" ");
+}
