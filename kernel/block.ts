@@ -85,5 +85,6 @@ function attribute(text: string): string {
 	return text
 		.replace(/[\s"<>]+/g, " ")
 		.trim()
-		.slice(0, 80);
+		.slice(0, 80)
+		.toWellFormed();
 }

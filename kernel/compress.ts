@@ -6,7 +6,9 @@ import type { LoggedBlock, LoggedReduction, LoggedSpan, Operation } from "./oper
 import { foldableRanges } from "./pipeline/recommend.ts";
 import type { Problem } from "./problem.ts";
 import { type Protection, protectedPieces } from "./protect.ts";
+import { blockRef } from "./ref.ts";
 import { type Layout, layout, type Resolved, resolveRange } from "./resolve.ts";
+import { sentMessage } from "./sent.ts";
 import type { Settings } from "./settings.ts";
 import { blockAt } from "./state.ts";
 import type { Branch, BranchRecord } from "./timeline.ts";
@@ -24,7 +26,12 @@ export type RangeOutcome =
 			readonly notes: readonly string[];
 			readonly stayed: readonly Stayed[];
 	  }
-	| { readonly isApplied: false; readonly request: RangeRequest; readonly problem: Problem };
+	| {
+			readonly isApplied: false;
+			readonly request: RangeRequest;
+			readonly problem: Problem;
+			readonly notes: readonly string[];
+	  };
 
 /** A part of a range that may not be folded and stays in view. */
 export interface Stayed {
@@ -87,22 +94,23 @@ function judge(
 	reasons: ReadonlyMap<Piece, Protection>,
 	taken: Map<Piece, string>,
 ): Candidate | (RangeOutcome & { isApplied: false }) {
-	const refuse = (problem: Problem) => ({ isApplied: false as const, request, problem });
 	const resolved = resolveRange(request, placed);
-	if ("code" in resolved) return refuse(resolved);
-	const { range } = resolved;
+	if ("code" in resolved) return { isApplied: false, request, problem: resolved, notes: [] };
+	const { range, asked, notes, isInBlocks } = resolved;
+	const refuse = (problem: Problem) => ({ isApplied: false as const, request, problem, notes });
 	const pieces = placed.pieces.slice(resolved.first, resolved.last + 1);
 	const kept = pieces.filter((piece) => !reasons.has(piece));
 	const stayed = groupStayed(pieces, reasons);
-	const [only] = kept;
-	if (only === undefined) {
-		return refuse({ code: "nothingLeft", range, reasons: stayed.map((each) => `${each.range} is ${each.reason}`) });
+	const block = kept.length === 1 && kept[0]?.kind === "block" ? kept[0].block : undefined;
+	if (block !== undefined && !isInBlocks && stayed.length === 0) {
+		return refuse({ code: "alreadyFolded", range: asked, block: block.number });
 	}
-	if (kept.length === 1 && only.kind === "block") {
-		const { number, tier } = only.block;
-		if (!resolved.isInBlocks) return refuse({ code: "alreadyFolded", range, block: number });
-		if (tier >= 3) return refuse({ code: "topTier", block: number });
+	if (kept.length === 0 || (block !== undefined && !isInBlocks)) {
+		const reasons = stayed.map((each) => `${each.range} (${each.reason})`);
+		if (block !== undefined) reasons.push(`${blockRef(block.number)} (already folded)`);
+		return refuse({ code: "nothingLeft", range, reasons });
 	}
+	if (block !== undefined && block.tier >= 3) return refuse({ code: "topTier", block: block.number });
 	if (request.summary.trim() === "") return refuse({ code: "emptySummary", range });
 	const other = kept.map((piece) => taken.get(piece)).find((earlier) => earlier !== undefined);
 	if (other !== undefined) return refuse({ code: "overlap", range, other });
@@ -114,7 +122,7 @@ function makeBlock(placed: Layout, { request, resolved, kept, stayed }: Candidat
 	const { branch } = placed;
 	const children = kept.flatMap((piece) => (piece.kind === "block" ? piece.block : []));
 	const spans = spansOf(placed, kept);
-	const covered = spans.flatMap((span) => branch.messages(span.from, span.to));
+	const covered = spans.flatMap((span) => branch.messages(span.from, span.to)).filter((record) => !record.isSilent);
 	const folded: Omit<Block, "text" | "author" | "createdAtMs" | "madeBy"> = {
 		number,
 		tier: tierOf(children, resolved.isInBlocks),
@@ -128,13 +136,13 @@ function makeBlock(placed: Layout, { request, resolved, kept, stayed }: Candidat
 			0,
 		),
 	};
-	const text = blockText(folded, digest(covered));
+	const text = blockText(folded, digest(covered.flatMap((record) => sentMessage(branch, record) ?? [])));
 	const beforeTokens = kept.reduce((sum, piece) => sum + piece.sizeTokens, 0);
 	const afterTokens = blockItem({ ...folded, text, author: "model", createdAtMs: 0, madeBy: "" }).sizeTokens;
 	if (afterTokens >= beforeTokens) {
 		const { range } = resolved;
 		const problem = { code: "notSmaller", range, textTokens: afterTokens, sizeTokens: beforeTokens } as const;
-		return { isApplied: false, request, problem };
+		return { isApplied: false, request, problem, notes: resolved.notes };
 	}
 	const block: LoggedBlock = { ...folded, text, spans: spans.map((span) => logged(branch, span)) };
 	return { isApplied: true, request, block, beforeTokens, afterTokens, notes: resolved.notes, stayed };

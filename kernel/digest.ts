@@ -1,13 +1,18 @@
 import { estimateTokens } from "./estimate.ts";
-import { type ToolCallPart, textOf, toolCalls } from "./message.ts";
+import { argumentOf, type Message, type ToolCallPart, textOf, toolCalls } from "./message.ts";
 import { defuse } from "./ref.ts";
-import type { BranchRecord } from "./timeline.ts";
 
 /** Tokens of a record that are visible under a block. */
 const recordLimitTokens = 400;
 
 const changingTools: ReadonlySet<string> = new Set(["edit", "write"]);
-const errorLimitChars = 300;
+const errorLimitTokens = 80;
+
+/** Edited paths outlive the rest, but in a block of thousands even they are cut. */
+const pathsLimitTokens = 300;
+
+/** What a line that is cut keeps at each end, at the least. */
+const leastKeepChars = 20;
 
 interface FileUse {
 	edits: number;
@@ -19,32 +24,30 @@ interface FileUse {
  * messages, same bytes. Where it would pass its limit, reads go first, then the user's words from the middle; edited
  * paths stay last.
  */
-export function digest(records: readonly BranchRecord[]): string {
-	const words = records.flatMap(userWords);
-	const files = fileUses(records);
-	const error = lastError(records);
+export function digest(messages: readonly Message[]): string {
+	const words = messages.flatMap(userWords);
+	const files = fileUses(messages);
+	const error = lastError(messages);
 	const edited = fileLine(files, true);
 	const all = fileLine(files, false);
-	const fits = (lines: readonly string[]) => estimateTokens(lines.join("\n")) <= recordLimitTokens;
-	for (const files of [all, edited]) {
-		const lines = [...words, ...files, ...error];
-		if (fits(lines)) return lines.join("\n");
+	for (const paths of [all, edited]) {
+		const record = [...words, ...paths, ...error].join("\n");
+		if (estimateTokens(record) <= recordLimitTokens) return record;
 	}
-	const fixed = [...edited, ...error];
-	const limitTokens = Math.max(0, recordLimitTokens - estimateTokens(fixed.join("\n")));
-	return cutLines([...cutMiddle(words, limitTokens), ...fixed], recordLimitTokens).join("\n");
+	const fixed = [...edited.map((line) => cut(line, pathsLimitTokens)), ...error];
+	const leftTokens = recordLimitTokens - estimateTokens(fixed.join("\n"));
+	return [...cutMiddle(words, leftTokens), ...fixed].join("\n");
 }
 
-function userWords(record: BranchRecord): readonly string[] {
-	const { message } = record;
-	if (message?.role !== "user" || record.isSilent) return [];
+function userWords(message: Message): readonly string[] {
+	if (message.role !== "user") return [];
 	const text = textOf(message).trim();
 	return text === "" ? [] : [`user: "${defuse(text)}"`];
 }
 
-function fileUses(records: readonly BranchRecord[]): ReadonlyMap<string, FileUse> {
+function fileUses(messages: readonly Message[]): ReadonlyMap<string, FileUse> {
 	const uses = new Map<string, FileUse>();
-	for (const call of records.flatMap((record) => (record.message ? toolCalls(record.message) : []))) {
+	for (const call of messages.flatMap(toolCalls)) {
 		const path = pathOf(call);
 		if (path === undefined || (call.name !== "read" && !changingTools.has(call.name))) continue;
 		const use = uses.get(path) ?? { edits: 0, reads: 0 };
@@ -56,7 +59,7 @@ function fileUses(records: readonly BranchRecord[]): ReadonlyMap<string, FileUse
 }
 
 function pathOf(call: ToolCallPart): string | undefined {
-	const path = call.arguments.path ?? call.arguments.file_path;
+	const path = argumentOf(call, "path") ?? argumentOf(call, "file_path");
 	return typeof path === "string" && path !== "" ? path : undefined;
 }
 
@@ -68,24 +71,22 @@ function fileLine(files: ReadonlyMap<string, FileUse>, onlyEdited: boolean): rea
 	return names.length === 0 ? [] : [`files: ${defuse(names.join(", "))}`];
 }
 
-function lastError(records: readonly BranchRecord[]): readonly string[] {
-	const failed = records.findLast((record) => record.message?.role === "toolResult" && record.message.isError === true);
-	const text = failed?.message === undefined ? "" : textOf(failed.message).trim();
-	if (text === "") return [];
-	const line = text.replace(/\s+/g, " ");
-	return [`last error: ${defuse(line.length > errorLimitChars ? `${line.slice(0, errorLimitChars)}…` : line)}`];
+function lastError(messages: readonly Message[]): readonly string[] {
+	const failed = messages.findLast((message) => message.role === "toolResult" && message.isError === true);
+	const text = failed === undefined ? "" : textOf(failed).trim().replace(/\s+/g, " ");
+	return text === "" ? [] : [`last error: ${defuse(cut(text, errorLimitTokens))}`];
 }
 
 /** The lines within a limit, cut from the middle: the first and the last words of the user outlive the rest. */
 function cutMiddle(lines: readonly string[], limitTokens: number): readonly string[] {
 	const kept = new Map<number, string>();
-	let left = limitTokens;
+	let leftTokens = limitTokens;
 	for (const index of outsideIn(lines.length)) {
 		const line = lines[index] ?? "";
 		const sizeTokens = estimateTokens(line) + 1;
-		kept.set(index, sizeTokens > left ? shorten(line, left) : line);
-		left -= sizeTokens;
-		if (left < 0) break;
+		kept.set(index, cut(line, leftTokens));
+		leftTokens -= sizeTokens;
+		if (leftTokens < 0) break;
 	}
 	const inOrder = [...kept].toSorted(([a], [b]) => a - b).map(([, line]) => line);
 	return inOrder.filter((line) => line !== "");
@@ -96,14 +97,15 @@ function outsideIn(count: number): readonly number[] {
 	return Array.from({ length: count }, (_, step) => (step % 2 === 0 ? step / 2 : count - (step + 1) / 2));
 }
 
-/** A line cut in its middle to about a limit; "" if nothing useful would be left. */
-function shorten(line: string, limitTokens: number): string {
-	const share = (limitTokens - 4) / Math.max(1, estimateTokens(line));
-	const keepChars = Math.floor((line.length * share) / 2);
-	return keepChars < 20 ? "" : `${line.slice(0, keepChars)} […] ${line.slice(-keepChars)}`;
-}
-
-/** The lines cut at the end of the last one that fits; edited paths may exceed any limit in a block of thousands. */
-function cutLines(lines: readonly string[], limitTokens: number): readonly string[] {
-	return lines.map((line) => (estimateTokens(line) > limitTokens ? shorten(line, limitTokens) : line));
+/** A line cut in its middle to a limit; "" if nothing useful would be left. */
+function cut(line: string, limitTokens: number): string {
+	const sizeTokens = estimateTokens(line);
+	if (sizeTokens <= limitTokens) return line;
+	let keepChars = Math.floor((line.length * limitTokens) / sizeTokens / 2);
+	while (keepChars >= leastKeepChars) {
+		const short = `${line.slice(0, keepChars)} […] ${line.slice(-keepChars)}`.toWellFormed();
+		if (estimateTokens(short) <= limitTokens) return short;
+		keepChars = Math.floor(keepChars * 0.9);
+	}
+	return "";
 }

@@ -16,6 +16,7 @@ export { search } from "./search/index.ts";
 export { outgoingItems } from "./sent.ts";
 export { defaultSettings, type Settings } from "./settings.ts";
 export { encodeSidecar, producerName, type Sidecar } from "./sidecar.ts";
+export type { State } from "./state.ts";
 export { type Status, type StatusView, statusOf, statusText } from "./status.ts";
 export { type Branch, type BranchRecord, Timeline } from "./timeline.ts";
 export type { Range } from "./unit.ts";

@@ -94,6 +94,11 @@ export function toolCalls(message: Message): readonly ToolCallPart[] {
 	return message.role === "assistant" && typeof message.content !== "string" ? message.content.filter(isToolCall) : [];
 }
 
+/** One argument of a call; undefined where a damaged log holds no arguments at all. */
+export function argumentOf(call: ToolCallPart, name: string): unknown {
+	return call.arguments?.[name];
+}
+
 /** True if nothing in the message would reach a model: no image, no call, and only blank text. */
 export function isEmpty(message: Message): boolean {
 	return parts(message).every((part) => isText(part) && !/\S/.test(part.text));

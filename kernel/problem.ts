@@ -10,6 +10,7 @@ export type Problem =
 	| { readonly code: "unknownBlock"; readonly ref: string; readonly known: readonly number[] }
 	| { readonly code: "foreignRef"; readonly ref: string }
 	| { readonly code: "notInView"; readonly range: string }
+	| { readonly code: "notFolded"; readonly ref: string }
 	| { readonly code: "alreadyFolded"; readonly range: string; readonly block: number }
 	| { readonly code: "nothingLeft"; readonly range: string; readonly reasons: readonly string[] }
 	| { readonly code: "overlap"; readonly range: string; readonly other: string }
@@ -42,6 +43,8 @@ export function whatIsWrong(problem: Problem): string {
 			return `${problem.ref} names no message or block of this branch.`;
 		case "notInView":
 			return `${problem.range} holds nothing that is in view.`;
+		case "notFolded":
+			return `${problem.ref} is in no block of the view; there is nothing to put back.`;
 		case "alreadyFolded":
 			return `${problem.range} is already folded in ${blockRef(problem.block)}.`;
 		case "nothingLeft":
@@ -72,6 +75,8 @@ export function whatToDo(problem: Problem, foldable: readonly Range[]): string {
 	switch (problem.code) {
 		case "alreadyFolded":
 			return `decompress({ id: "${blockRef(problem.block)}" }) shows it. ${next(foldable)}`;
+		case "notFolded":
+			return `decompress({ id: "${problem.ref}" }) shows its text.`;
 		case "unknownBlock":
 		case "foreignRef":
 			return 'acp_status({ view: "blocks" }) lists the blocks.';

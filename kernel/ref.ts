@@ -20,11 +20,9 @@ export function parseRef(text: string): Ref | undefined {
 
 /** Reads `m00005-m00031`; a single ref is a range of one. */
 export function parseRefRange(text: string): { readonly from: Ref; readonly to: Ref } | undefined {
-	const single = parseRef(text);
-	if (single) return { from: single, to: single };
-	const match = rangePattern.exec(text.trim());
-	const from = parseRef(match?.[1] ?? "");
-	const to = parseRef(match?.[2] ?? "");
+	const [, first, last] = rangePattern.exec(text.trim()) ?? [];
+	const from = parseRef(first ?? text);
+	const to = last === undefined ? from : parseRef(last);
 	return from && to ? { from, to } : undefined;
 }
 
@@ -53,11 +51,6 @@ export function tag(ordinal: number): string {
 }
 
 const lookalikePattern = /<(?=acp>\s*[mb]\d+\s*<\/acp>|\/?acp-block\b)/gi;
-
-/** True if the text holds something that reads like a tag or a block of ours. */
-export function hasLookalike(text: string): boolean {
-	return text.search(lookalikePattern) >= 0;
-}
 
 /** The text with look-alikes of our tags and blocks made visibly different: a blank after the opening bracket. */
 export function defuse(text: string): string {

@@ -1,11 +1,12 @@
 import { readCompressArguments } from "./arguments.ts";
 import { planFold } from "./compress.ts";
-import { type Message, textOf, toolCalls } from "./message.ts";
+import { argumentOf, type Message, textOf, toolCalls } from "./message.ts";
 import type { Operation } from "./operation.ts";
 import { standingView } from "./pipeline/index.ts";
 import { planUnfold } from "./restore.ts";
 import { defaultSettings } from "./settings.ts";
 import type { Branch, BranchRecord, Replay } from "./timeline.ts";
+import { viewTokens } from "./view.ts";
 import { foldedLine, unfoldedLine } from "./wording.ts";
 
 /**
@@ -18,7 +19,7 @@ export const replayCall: Replay = (before, result) => {
 	if (message === undefined || call === undefined) return undefined;
 	const [line] = textOf(message).split("\n", 1);
 	if (message.toolName === "compress" && line === foldedLine) return replayFold(before, result.unit, call.arguments);
-	if (message.toolName === "decompress" && line === unfoldedLine) return replayUnfold(before, call.arguments);
+	if (message.toolName === "decompress" && line === unfoldedLine) return replayUnfold(before, argumentOf(call, "id"));
 	return undefined;
 };
 
@@ -33,10 +34,11 @@ function replayFold(before: Branch, call: BranchRecord, args: unknown): Operatio
 	return planFold(before, view, defaultSettings, request.ranges, call).operation;
 }
 
-function replayUnfold(before: Branch, args: Readonly<Record<string, unknown>>): Operation | undefined {
-	const { id } = args;
+function replayUnfold(before: Branch, id: unknown): Operation | undefined {
 	const plan = typeof id === "string" ? planUnfold(before, id) : undefined;
-	return plan === undefined || "code" in plan ? undefined : { kind: "unfold", block: plan.block.number, sizeTokens: 0 };
+	if (plan === undefined || "code" in plan) return undefined;
+	const sizeTokens = viewTokens(standingView(before, defaultsContext)) + plan.addedTokens;
+	return { kind: "unfold", block: plan.block.number, sizeTokens };
 }
 
 const defaultsContext = {

@@ -22,6 +22,8 @@ export interface Layout {
 export interface Resolved {
 	readonly first: number;
 	readonly last: number;
+	/** The refs that were asked for, in order. */
+	readonly asked: string;
 	/** The refs of the range that is really used. */
 	readonly range: string;
 	/** True if both boundaries were given as blocks. */
@@ -60,7 +62,7 @@ export function resolveRange(request: Pick<RangeRequest, "startId" | "endId">, p
 		...(isReversed ? ["the boundaries were reversed"] : []),
 		...(range === asked || (low.kind === "block" && high.kind === "block") ? [] : [`asked for ${asked}`]),
 	];
-	return { first, last, range, isInBlocks: low.kind === "block" && high.kind === "block", notes };
+	return { first, last, asked, range, isInBlocks: low.kind === "block" && high.kind === "block", notes };
 }
 
 interface Boundary {
@@ -83,7 +85,7 @@ function messageBoundary(ref: Ref, { branch, state, byOrdinal, byBlock }: Layout
 	if (record === undefined) return { code: "unknownMessage", ref: formatRef(ref), last: branch.lastOrdinal };
 	const block = blockAt(state, ref.number);
 	const index = byOrdinal.get(ref.number) ?? (block && byBlock.get(block));
-	return { kind: "message", ref: formatRef({ ...ref }), ordinal: ref.number, index };
+	return { kind: "message", ref: formatRef(ref), ordinal: ref.number, index };
 }
 
 function blockBoundary(ref: Ref, { state, byBlock }: Layout): Boundary | Problem {

@@ -1,20 +1,21 @@
 import { type Block, formatSpans, spansWithout } from "./block.ts";
-import { estimateTokens } from "./estimate.ts";
+import { estimateImageTokens, estimateTokens } from "./estimate.ts";
 import { isImage, isText, isThinking, isToolCall, type Message, type Part, parts } from "./message.ts";
 import { formatTokens, type Problem } from "./problem.ts";
 import { blockRef, formatRef, messageRef, parseRefRange, type Ref } from "./ref.ts";
+import { branchItems } from "./sent.ts";
 import { blockAt, type State } from "./state.ts";
 import type { Branch, BranchRecord } from "./timeline.ts";
 import { blockItem } from "./view.ts";
 
-/** What a page of originals holds at most. */
-const pageLimitTokens = 4_000;
+/** What a page of originals holds: the 4,000 tokens of contract.md less its heading. */
+const pageLimitTokens = 3_800;
 
-/** What one slice of a long text holds: a page less its heading. */
-const sliceTokens = 3_800;
+/** No more characters than these are tried for a page. */
+const pageLimitChars = 5 * pageLimitTokens;
 
-/** What an image takes of a page. */
-const imageTokens = 1_600;
+/** Names a heading lists one by one; the rest is counted. */
+const listLimit = 12;
 
 /** What a ref stands for: its messages in order, and the block if it is one. */
 export interface Originals {
@@ -31,9 +32,17 @@ export function findOriginals(branch: Branch, id: string): Originals | Problem {
 	if ("code" in from || range.to === range.from) return from;
 	const to = originalsOf(branch, range.to);
 	if ("code" in to) return to;
-	const ordinals = [...from.records, ...to.records].map((record) => record.ordinal);
-	const [first, last] = [Math.min(...ordinals), Math.max(...ordinals)];
+	const first = Math.min(firstOrdinal(from), firstOrdinal(to));
+	const last = Math.max(lastOrdinal(from), lastOrdinal(to));
 	return { title: `${messageRef(first)}-${messageRef(last)}`, records: branch.messages(first, last), block: undefined };
+}
+
+function firstOrdinal({ records }: Originals): number {
+	return records[0]?.ordinal ?? Number.POSITIVE_INFINITY;
+}
+
+function lastOrdinal({ records }: Originals): number {
+	return records.at(-1)?.ordinal ?? 0;
 }
 
 function originalsOf(branch: Branch, ref: Ref): Originals | Problem {
@@ -46,7 +55,8 @@ function blockOriginals(branch: Branch, ref: Ref): Originals | Problem {
 	if (ref.at !== undefined && block?.madeBy !== ref.at) return { code: "foreignRef", ref: formatRef(ref) };
 	if (block === undefined) return { code: "unknownBlock", ref: formatRef(ref), known: [...blocks.keys()] };
 	const records = block.spans.flatMap((span) => branch.messages(span.from, span.to));
-	return { title: `${blockRef(block.number)} (${formatSpans(block.spans)})`, records, block };
+	const spans = listed(block.spans.map((span) => formatSpans([span])));
+	return { title: `${blockRef(block.number)} (${spans})`, records, block };
 }
 
 function messageOriginals(branch: Branch, ref: Ref): Originals | Problem {
@@ -68,12 +78,10 @@ export function pageOf(originals: Originals, page: number): Page | Problem {
 	const pages = paginate(originals.records.flatMap((record) => rendered(record)));
 	const chosen = pages[page - 1];
 	if (chosen === undefined) return { code: "noPage", page, pages: pages.length };
-	const head = heading(originals, page, pages.length);
-	return {
-		parts: joinTexts([{ part: { type: "text", text: head }, glue: "\n" }, ...chosen]),
-		page,
-		pages: pages.length,
-	};
+	const head: Slice = { part: { type: "text", text: heading(originals, page, pages.length) }, glue: "" };
+	const [first, ...rest] = chosen;
+	const body: readonly Slice[] = first === undefined ? [] : [{ ...first, glue: "\n" }, ...rest];
+	return { parts: joinTexts([head, ...body]), page, pages: pages.length };
 }
 
 /** All originals as one text, for a file; images are named, not included. */
@@ -96,8 +104,12 @@ export function planUnfold(branch: Branch, id: string): Unfolding | Problem {
 	const originals = findOriginals(branch, id);
 	if ("code" in originals) return originals;
 	const { state } = branch;
-	const block = originals.records.map((record) => blockAt(state, record.ordinal)).find((each) => each !== undefined);
-	if (block === undefined) return { code: "notInView", range: originals.title };
+	const standing = new Set(
+		branchItems(branch).map((item) => (item.kind === "entry" ? blockAt(state, item.record.ordinal) : undefined)),
+	);
+	const around = originals.records.map((record) => blockAt(state, record.ordinal));
+	const block = around.find((each) => each !== undefined && standing.has(each));
+	if (block === undefined) return { code: "notFolded", ref: id.trim() };
 	const children = childrenOf(state, block);
 	const childTokens = children.reduce((sum, child) => sum + blockItem(child).sizeTokens - child.sizeTokens, 0);
 	const addedTokens = Math.max(0, block.sizeTokens + childTokens - blockItem(block).sizeTokens);
@@ -119,10 +131,15 @@ function backInView(children: readonly Block[], block: Block): string {
 }
 
 function heading({ title, records, block }: Originals, page: number, pages: number): string {
-	const inside = block?.children.length ? `; holds ${block.children.map(blockRef).join(", ")}` : "";
+	const inside = block?.children.length ? `; holds ${listed(block.children.map(blockRef))}` : "";
 	const more = page < pages ? `; next: page ${page + 1}` : "";
 	const sizeTokens = records.reduce((sum, record) => sum + record.sizeTokens, 0);
 	return `[${title}: ${records.length} messages, ${formatTokens(sizeTokens)} tokens${inside}; page ${page} of ${pages}${more}]`;
+}
+
+function listed(names: readonly string[]): string {
+	const more = names.length > listLimit ? [`${names.length - listLimit} more`] : [];
+	return [...names.slice(0, listLimit), ...more].join(", ");
 }
 
 function rendered(record: BranchRecord): readonly Part[] {
@@ -150,37 +167,54 @@ interface Slice {
 	readonly glue: "" | "\n";
 }
 
-/** Greedy pages of whole parts; an image counts as a page's text of its size, a long text is cut between characters. */
+/** Greedy pages of whole parts; an image counts as much as it takes, a long text is cut between characters. */
 function paginate(all: readonly Part[]): readonly (readonly Slice[])[] {
-	const pages: Slice[][] = [[]];
-	let left = pageLimitTokens;
+	const pages: Slice[][] = [];
+	let current: Slice[] = [];
+	let leftTokens = 0;
 	for (const slice of all.flatMap(slices)) {
-		const sizeTokens = isText(slice.part) ? estimateTokens(slice.part.text) + 1 : imageTokens;
-		if (sizeTokens > left && pages.at(-1)?.length !== 0) {
-			pages.push([]);
-			left = pageLimitTokens;
+		const sizeTokens = tokensOf(slice.part);
+		if (sizeTokens > leftTokens) {
+			current = [];
+			pages.push(current);
+			leftTokens = pageLimitTokens;
 		}
-		pages.at(-1)?.push(slice);
-		left -= sizeTokens;
+		current.push(slice);
+		leftTokens -= sizeTokens;
 	}
 	return pages;
 }
 
-/** A text in slices that fit a page each, cut by code points so that no character is torn. */
+/** The newline before a text counts with it. */
+function tokensOf(part: Part): number {
+	if (isText(part)) return estimateTokens(part.text) + 1;
+	return isImage(part) ? estimateImageTokens(part) : 0;
+}
+
 function slices(part: Part): readonly Slice[] {
 	if (!isText(part)) return [{ part, glue: "\n" }];
-	const count = Math.max(1, Math.ceil(estimateTokens(part.text) / sliceTokens));
-	const stepChars = Math.ceil(part.text.length / count);
 	const cut: Slice[] = [];
 	let at = 0;
 	do {
-		const step = isTorn(part.text, at + stepChars) ? stepChars + 1 : stepChars;
-		cut.push({ part: { ...part, text: part.text.slice(at, at + step) }, glue: at === 0 ? "\n" : "" });
-		at += step;
+		const text = fitting(part.text, at);
+		cut.push({ part: { type: "text", text }, glue: at === 0 ? "\n" : "" });
+		at += text.length;
 	} while (at < part.text.length);
 	return cut;
 }
 
+/** As much of a text, from a place on, as one page holds. */
+function fitting(text: string, at: number): string {
+	let piece = text.slice(at, at + pageLimitChars);
+	for (;;) {
+		if (isTorn(text, at + piece.length)) piece = piece.slice(0, -1);
+		const share = pageLimitTokens / (estimateTokens(piece) + 1);
+		if (share >= 1) return piece;
+		piece = piece.slice(0, Math.floor(piece.length * share * 0.98));
+	}
+}
+
+/** True if a cut at a place would divide a surrogate pair. */
 function isTorn(text: string, at: number): boolean {
 	const code = text.charCodeAt(at);
 	return code >= 0xdc00 && code <= 0xdfff;

@@ -35,10 +35,9 @@ function sent(branch: Branch): readonly Sent[] {
 	const compaction = branch.leaf?.compaction;
 	const list: Sent[] = [];
 	const add = (record: BranchRecord | undefined) => {
-		const message = record?.message;
-		const edit = record && branch.leaf?.edits.get(record.entry.id);
-		if (record === undefined || message === undefined || edit?.replacement === null || isOmitted(record)) return;
-		list.push({ record, message: edit ? edited(message, edit.replacement) : message, isEdited: edit !== undefined });
+		const message = record && sentMessage(branch, record);
+		if (record === undefined || message === undefined) return;
+		list.push({ record, message, isEdited: message !== record.message });
 	};
 	if (compaction?.entry.kind === "compaction") {
 		const { firstKeptId, system } = compaction.entry;
@@ -55,6 +54,14 @@ function sent(branch: Branch): readonly Sent[] {
 		add(branch.at(depth));
 	}
 	return list;
+}
+
+/** The message the host sends for a record it keeps: the latest edit applied; undefined if it leaves the message out. */
+export function sentMessage(branch: Branch, record: BranchRecord): Message | undefined {
+	const { message, entry } = record;
+	const edit = branch.leaf?.edits.get(entry.id);
+	if (message === undefined || edit?.replacement === null || isOmitted(record)) return undefined;
+	return edit === undefined ? message : edited(message, edit.replacement);
 }
 
 function edited(message: Message, replacement: NonNullable<EditEntry["replacement"]>): Message {

@@ -1,8 +1,7 @@
 import { type EditEntry, type Entry, entryMessage, isCounted } from "./entry.ts";
-import { type Message, textOf, toolCalls } from "./message.ts";
+import { type Message, toolCalls } from "./message.ts";
 import { messageTokens } from "./meter.ts";
 import { isMarked, type Operation, operationEntryType, readMarked } from "./operation.ts";
-import { hasLookalike } from "./ref.ts";
 import { apply, emptyState, type State } from "./state.ts";
 
 /**
@@ -27,7 +26,6 @@ export class BranchRecord {
 	/** Ids of the calls it makes. */
 	readonly callIds: readonly string[];
 	#sizeTokens: number | undefined;
-	#hasLookalike: boolean | undefined;
 
 	constructor(
 		entry: Entry,
@@ -63,12 +61,6 @@ export class BranchRecord {
 	get sizeTokens(): number {
 		this.#sizeTokens ??= this.message === undefined ? 0 : messageTokens(this.message);
 		return this.#sizeTokens;
-	}
-
-	/** True if the text holds something that reads like a tag or block of ours. */
-	get hasLookalike(): boolean {
-		this.#hasLookalike ??= this.message !== undefined && hasLookalike(textOf(this.message));
-		return this.#hasLookalike;
 	}
 }
 
@@ -118,10 +110,6 @@ export class Branch {
 			if (record?.callIds.includes(callId)) return record;
 		}
 		return undefined;
-	}
-
-	holds(record: BranchRecord): boolean {
-		return this.at(record.depth) === record;
 	}
 }
 
@@ -176,10 +164,15 @@ export class Timeline {
 		let common: BranchRecord | undefined = record;
 		while (common !== undefined && this.#path[common.depth] !== common) {
 			tail.push(common);
-			common = common.entry.parentId === null ? undefined : this.#known.get(common.entry.parentId);
+			common = this.#previousOf(common);
 		}
 		this.#path = [...this.#path.slice(0, common === undefined ? 0 : common.depth + 1), ...tail.reverse()];
 		this.#counted = this.#path.filter((each) => each.isCounted);
+	}
+
+	/** Depth decides where a path begins: its first entry may name a parent that was missing, or one of its own children. */
+	#previousOf({ depth, entry }: BranchRecord): BranchRecord | undefined {
+		return depth === 0 || entry.parentId === null ? undefined : this.#known.get(entry.parentId);
 	}
 
 	#append(entry: Entry): void {

@@ -105,10 +105,13 @@ export function toMessages(view: View, branch: Branch): readonly Message[] {
 function staleUsage(view: View, { state }: Branch): EntryItem | undefined {
 	const { commit } = state;
 	if (commit === undefined) return undefined;
-	const last = view.items.findLast(
-		(item) => item.kind === "entry" && !item.record.isSilent && item.message.usage !== undefined,
-	);
+	const last = view.items.findLast((item) => item.kind === "entry" && !item.record.isSilent && isAnswer(item.message));
 	return last?.kind === "entry" && last.record.ordinal <= commit.ordinal ? last : undefined;
+}
+
+/** Only an assistant's usage is that of a request; a tool result's is what the tool spent. */
+function isAnswer(message: Message): boolean {
+	return message.role === "assistant" && message.usage !== undefined;
 }
 
 function tokensThrough(view: View, last: Item): number {
@@ -129,9 +132,7 @@ function withUsage(message: Message, sizeTokens: number): Message {
 }
 
 function tagged(item: EntryItem): Message {
-	const { record } = item;
-	const message = record.hasLookalike ? mapText(item.message, defuse) : item.message;
-	return appendLine(message, tag(record.ordinal));
+	return appendLine(mapText(item.message, defuse), tag(item.record.ordinal));
 }
 
 function extensionMessage(customType: string, text: string) {

@@ -2,9 +2,9 @@ import { formatSpans } from "./block.ts";
 import type { FoldPlan, RangeOutcome } from "./compress.ts";
 import type { Window } from "./meter.ts";
 import { formatTokens, next, whatIsWrong, whatToDo } from "./problem.ts";
-import { blockRef } from "./ref.ts";
+import { blockRef, messageRef } from "./ref.ts";
 import type { Hit } from "./search/index.ts";
-import { formatRange, type Range } from "./unit.ts";
+import type { Range } from "./unit.ts";
 
 /** The part of the system prompt that says how folding works. Constant, so that it never breaks a cached prefix. */
 export const promptSection = `Your context is limited, and you keep it in order yourself. User and tool messages end with a tag such as <acp>m00012</acp>: the ref of that message. Refs are for the tools below; never write tags yourself.
@@ -77,7 +77,7 @@ export function nudgeText(foldable: readonly Range[], sizeTokens: number, window
 	const lines = foldable.slice(0, 8).map((range) => {
 		const tools = range.tools.slice(0, 3).join(", ");
 		const holds = `${range.messages} messages, ${formatTokens(range.sizeTokens)} tokens${tools ? `: ${tools}` : ""}`;
-		return `- startId ${formatRange(range).replace("-", ", endId ")} (${holds})`;
+		return `- startId ${messageRef(range.from)}, endId ${messageRef(range.to)} (${holds})`;
 	});
 	const more = foldable.length > lines.length ? [`- and ${foldable.length - lines.length} later ranges`] : [];
 	return [
@@ -97,7 +97,8 @@ function appliedLine(outcome: RangeOutcome & { isApplied: true }): string {
 }
 
 function refusedLine(outcome: RangeOutcome & { isApplied: false }): string {
-	return `Refused: ${whatIsWrong(outcome.problem)}`;
+	const notes = outcome.notes.length === 0 ? "" : ` (${outcome.notes.join("; ")})`;
+	return `Refused: ${whatIsWrong(outcome.problem)}${notes}`;
 }
 
 /** The answer to a decompress call that put a block's content back into view. */

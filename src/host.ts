@@ -10,7 +10,6 @@ export interface Host {
 	readonly cwd: string;
 	readonly leafId: string | null;
 	readonly model: HostModel | undefined;
-	readonly isInteractive: boolean;
 	isProjectTrusted(): boolean;
 	entry(id: string): Entry | undefined;
 	notify(text: string, level: "info" | "warning" | "error"): void;
@@ -34,10 +33,10 @@ export function hostOf(ctx: ExtensionContext): Host {
 		model: model && {
 			provider: model.provider,
 			id: model.id,
-			windowTokens: ctx.getContextUsage()?.contextWindow || model.contextWindow || undefined,
+			// Only virtual models declare none; asking Pi instead walks the whole branch.
+			windowTokens: model.contextWindow || ctx.getContextUsage()?.contextWindow,
 			answerMaxTokens: model.maxTokens || undefined,
 		},
-		isInteractive: ctx.hasUI,
 		isProjectTrusted: () => ctx.isProjectTrusted(),
 		entry(id) {
 			const entry = sessionManager.getEntry(id);

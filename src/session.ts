@@ -8,6 +8,7 @@ import {
 	type Operation,
 	operationEntryType,
 	replayCall,
+	type State,
 	standingView,
 	Timeline,
 	type View,
@@ -27,6 +28,8 @@ export interface Session {
 	readonly config: LiveConfig;
 	readonly log: Log;
 	readonly sidecar: SidecarStore;
+	/** The state that the sidecar says. */
+	savedState: State | undefined;
 	/** The nudge of the last request, until the turn it belongs to has ended. */
 	shownNudge: { readonly sizeTokens: number } | undefined;
 	readonly noticed: Set<string>;
@@ -110,7 +113,9 @@ export function createSessions(pi: ExtensionAPI): Sessions {
 			else latest.log.error(scope, fields);
 		},
 		async saveSidecar({ session, host, branch }) {
-			if (host.sessionFile === undefined || branch.state.blocks.size === 0) return;
+			const { state } = branch;
+			if (host.sessionFile === undefined || state.blocks.size === 0 || state === session.savedState) return;
+			session.savedState = state;
 			const problem = await session.sidecar.save(`${host.sessionFile}.acp.json`, encodeSidecar(branch, version));
 			if (problem !== undefined) session.log.warn("sidecar", { problem });
 		},
@@ -132,6 +137,7 @@ function openSession(host: Host): Session {
 		config,
 		log,
 		sidecar: createSidecarStore(),
+		savedState: undefined,
 		shownNudge: undefined,
 		noticed: new Set(),
 	};

@@ -5,8 +5,9 @@ import { configurationDocument, configurationSchema } from "../src/config/docume
 import { parseJsonc } from "../src/config/jsonc.ts";
 import { describeProblems, readDocument, readEnvironment, resolveFor } from "../src/config/merge.ts";
 import { allKeys, settingsSchema } from "../src/config/schema.ts";
+import { protocolDocument } from "./support/protocol-document.ts";
 
-const update = "differs from the schema; run: npx -c 'node test/support/generate-docs.ts'";
+const update = "differs from the schema; run: npm run docs";
 
 function read(name: string): string {
 	return readFileSync(new URL(`../${name}`, import.meta.url), "utf8");
@@ -18,6 +19,20 @@ test("CONFIGURATION.md is what the schema says", () => {
 
 test("schema/acp.schema.json is what the schema says", () => {
 	expect(read("schema/acp.schema.json"), `schema/acp.schema.json ${update}`).toBe(configurationSchema());
+});
+
+test("docs/protocol.md is what the code sends", () => {
+	expect(read("docs/protocol.md"), "docs/protocol.md differs; run: npm run docs").toBe(protocolDocument());
+});
+
+test("every npm script the README and docs name exists", () => {
+	const { scripts } = JSON.parse(read("package.json"));
+	const texts = ["README.md", "docs/ARCHITECTURE.md", "docs/protocol.md", "docs/persistence.md"].map(read);
+	const named = texts.flatMap((text) =>
+		[...text.matchAll(/npm (?:run )?(start|test|[a-z]+:[a-z]+|docs)\b/g)].map((match) => match[1]),
+	);
+	expect(named.length).toBeGreaterThan(3);
+	expect(named.filter((name) => !(String(name) in scripts))).toEqual([]);
 });
 
 test("CONFIGURATION.md names every key and every variable", () => {

@@ -36,7 +36,8 @@ export function planTruncation(view: View, { branch }: Context, limitTokens: num
 		const { record } = item;
 		if (branch.state.reductions.has(record.ordinal)) continue;
 		const keptTokens = messageTokens(cut(item.message, record.ordinal, { keepChars }));
-		const savedTokens = Math.max(0, item.sizeTokens - keptTokens);
+		const savedTokens = item.sizeTokens - keptTokens;
+		if (savedTokens <= 0) continue;
 		sizeTokens -= savedTokens;
 		reductions.push({ id: record.entry.id, ordinal: record.ordinal, rule: "truncate", keepChars, savedTokens });
 	}
@@ -58,6 +59,6 @@ function cut(
 		if (text.length <= 2 * keepChars) return text;
 		const left = text.length - 2 * keepChars;
 		const hint = `[… ${left} characters left out; decompress({ id: "${messageRef(ordinal)}" }) shows all …]`;
-		return `${text.slice(0, keepChars)}\n${hint}\n${text.slice(-keepChars)}`;
+		return `${text.slice(0, keepChars)}\n${hint}\n${text.slice(-keepChars)}`.toWellFormed();
 	});
 }

@@ -7,6 +7,6 @@ export function passageAround(text: string, terms: readonly string[]): string {
 	const middle = places.length === 0 ? 0 : Math.min(...places);
 	const start = Math.max(0, middle - reachChars);
 	const end = Math.min(text.length, middle + 2 * reachChars);
-	const passage = text.slice(start, end).replace(/\s+/g, " ").trim();
+	const passage = text.slice(start, end).toWellFormed().replace(/\s+/g, " ").trim();
 	return `${start > 0 ? "…" : ""}${passage}${end < text.length ? "…" : ""}`;
 }

@@ -1,4 +1,4 @@
-import { readFile, rename } from "node:fs/promises";
+import { lstat, readFile, rename } from "node:fs/promises";
 import { producerName, type Sidecar } from "../../kernel/index.ts";
 import { writeAtomic } from "./atomic.ts";
 
@@ -45,7 +45,19 @@ export function createSidecarStore(): SidecarStore {
 async function setAsideForeign(path: string): Promise<void> {
 	const text = await readFile(path, "utf8").catch((error: unknown) => (isAbsent(error) ? undefined : ""));
 	if (text === undefined || isOurs(text)) return;
-	await rename(path, `${path}.bak`);
+	await rename(path, await freeName(`${path}.bak`));
+}
+
+async function freeName(path: string): Promise<string> {
+	const isTaken = (name: string) =>
+		lstat(name).then(
+			() => true,
+			() => false,
+		);
+	for (let nth = 0; ; nth++) {
+		const name = nth === 0 ? path : `${path}.${nth}`;
+		if (!(await isTaken(name))) return name;
+	}
 }
 
 function isOurs(text: string): boolean {

@@ -35,17 +35,16 @@ export async function run(
 	signal: AbortSignal | undefined,
 	work: (moment: Moment) => Answer | Promise<Answer>,
 ): Promise<Answer> {
-	const moment = sessions.at(ctx);
-	const { log } = moment.session;
 	try {
+		const moment = sessions.at(ctx);
 		if (signal?.aborted) return refuse({ code: "aborted" });
 		if (!moment.mayFold) return refuse({ code: "standingDown", reason: standingDownReason(moment) });
 		const result = await work(moment);
 		const [first] = result.content;
-		if (result.isError) log.info(scope, { refused: first?.type === "text" ? first.text : "" });
+		if (result.isError) moment.session.log.info(scope, { refused: first?.type === "text" ? first.text : "" });
 		return result;
 	} catch (error) {
-		log.error(scope, { message: String(error), stack: error instanceof Error ? error.stack : undefined });
+		sessions.report(scope, error);
 		return refusal("Something went wrong inside the extension; nothing changed. Go on with your task.");
 	}
 }
