@@ -2,6 +2,7 @@ import { defineTool } from "@earendil-works/pi-coding-agent";
 import { Type } from "typebox";
 import { parameterDescriptions as say, statusOf, statusText, toolDescriptions } from "../../kernel/index.ts";
 import type { Moment, Sessions } from "../session.ts";
+import { acpStatusRenderers } from "../ui/renderers.ts";
 import { answer, run } from "./answer.ts";
 
 export const statusViews = ["overview", "blocks", "ranges", "messages"] as const;
@@ -21,6 +22,7 @@ export function acpStatusTool(sessions: Sessions) {
 		description: toolDescriptions.acp_status,
 		parameters,
 		exposure: "model-only",
+		...acpStatusRenderers,
 		execute: (_toolCallId, params, signal, _onUpdate, ctx) =>
 			run(sessions, "acp_status", ctx, signal, (moment) =>
 				answer(describeStatus(sessions, moment, params.view ?? "overview", params.limit ?? defaultLimit)),

@@ -20,7 +20,7 @@ export function refusal(text: string): Answer {
 	return { content: [{ type: "text", text }], details: undefined, isError: true };
 }
 
-export function refuse(problem: Problem, foldable: readonly Range[] = []): Answer {
+export function refuse(problem: Problem, foldable?: readonly Range[]): Answer {
 	return refusal(problemText(problem, foldable));
 }
 

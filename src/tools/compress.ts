@@ -1,6 +1,7 @@
 import { defineTool } from "@earendil-works/pi-coding-agent";
 import { foldText, mark, planFold, readCompressArguments, toolDescriptions } from "../../kernel/index.ts";
 import type { Sessions } from "../session.ts";
+import { compressRenderers } from "../ui/renderers.ts";
 import { answer, refusal, refuse, run } from "./answer.ts";
 import { compressParameters } from "./compress-parameters.ts";
 
@@ -12,6 +13,7 @@ export function compressTool(sessions: Sessions) {
 		description: toolDescriptions.compress,
 		parameters: compressParameters,
 		exposure: "model-only",
+		...compressRenderers,
 		executionMode: "sequential",
 		execute: (toolCallId, params, signal, _onUpdate, ctx) =>
 			run(sessions, "compress", ctx, signal, (moment) => {

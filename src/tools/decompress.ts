@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineTool } from "@earendil-works/pi-coding-agent";
@@ -18,6 +18,7 @@ import {
 	viewTokens,
 } from "../../kernel/index.ts";
 import type { Moment, Sessions } from "../session.ts";
+import { decompressRenderers } from "../ui/renderers.ts";
 import { type Answer, answer, answerParts, refuse, run } from "./answer.ts";
 
 const parameters = Type.Object({
@@ -34,6 +35,7 @@ export function decompressTool(sessions: Sessions) {
 		description: toolDescriptions.decompress,
 		parameters,
 		exposure: "model-only",
+		...decompressRenderers,
 		executionMode: "sequential",
 		execute: (_toolCallId, params, signal, _onUpdate, ctx) =>
 			run(sessions, "decompress", ctx, signal, (moment) => {
@@ -62,17 +64,16 @@ function unfold(sessions: Sessions, moment: Moment, id: string): Answer {
 	);
 }
 
+/** Into a folder of its own: others can neither read it nor know its name beforehand. */
 async function writeOriginals({ session }: Moment, originals: Originals): Promise<Answer> {
-	const folder = join(tmpdir(), `acp-originals-${process.getuid?.() ?? "user"}`);
-	const name = `${originals.title.replace(/[^\w-]+/g, "_").slice(0, 60)}-${Date.now()}.txt`;
-	const path = join(folder, name);
 	try {
-		await mkdir(folder, { recursive: true, mode: 0o700 });
+		const folder = await mkdtemp(join(tmpdir(), "acp-originals-"));
+		const path = join(folder, `${originals.title.replace(/\W+/g, "-").slice(0, 60)}.txt`);
 		await writeFile(path, fileText(originals), { mode: 0o600 });
+		return answer(`${originals.title}: ${originals.records.length} messages are in ${path}`);
 	} catch (error) {
 		const reason = error instanceof Error ? error.message : String(error);
-		session.log.warn("decompress", { path, reason });
-		return refuse({ code: "unwritable", path, reason });
+		session.log.warn("decompress", { reason });
+		return refuse({ code: "unwritable", path: tmpdir(), reason });
 	}
-	return answer(`${originals.title}: ${originals.records.length} messages are in ${path}`);
 }

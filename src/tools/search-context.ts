@@ -2,6 +2,7 @@ import { defineTool } from "@earendil-works/pi-coding-agent";
 import { Type } from "typebox";
 import { parameterDescriptions as say, search, searchText, toolDescriptions } from "../../kernel/index.ts";
 import type { Sessions } from "../session.ts";
+import { searchContextRenderers } from "../ui/renderers.ts";
 import { answer, refuse, run } from "./answer.ts";
 
 const defaultLimit = 8;
@@ -19,6 +20,7 @@ export function searchContextTool(sessions: Sessions) {
 		description: toolDescriptions.search_context,
 		parameters,
 		exposure: "model-only",
+		...searchContextRenderers,
 		execute: (_toolCallId, params, signal, _onUpdate, ctx) =>
 			run(sessions, "search_context", ctx, signal, ({ branch }) => {
 				if (params.query.trim() === "") return refuse({ code: "emptyQuery" });
