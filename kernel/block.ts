@@ -77,7 +77,8 @@ export function blockText(block: Omit<Block, "text" | "author" | "createdAtMs" |
 		`tokens="${block.sizeTokens}"`,
 		...(block.topic ? [`topic="${attribute(block.topic)}"`] : []),
 	];
-	const body = record === "" ? defuse(block.summary) : `${defuse(block.summary)}\n\n[record made by code]\n${record}`;
+	const summary = defuse(block.summary);
+	const body = record === "" ? summary : `${summary}\n\n[record made by code]\n${record}`;
 	return `<acp-block ${attributes.join(" ")}>\n${body}\n</acp-block>`;
 }
 

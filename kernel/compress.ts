@@ -12,7 +12,7 @@ import { sentMessage } from "./sent.ts";
 import type { Settings } from "./settings.ts";
 import { blockAt } from "./state.ts";
 import type { Branch, BranchRecord } from "./timeline.ts";
-import { formatRange, type Piece, pieceMessages, type Range, rangeOf } from "./unit.ts";
+import { formatRange, type Piece, pieceMessages, type Range, rangeOf, type UnitPiece } from "./unit.ts";
 import { blockItem, type View, viewTokens } from "./view.ts";
 
 /** What became of one range of a call. */
@@ -77,14 +77,14 @@ export function planFold(
 	const taken = new Map<Piece, string>();
 	const judged = ranges.map((request) => judge(request, placed, reasons, taken));
 	const candidates = judged.filter((each) => "kept" in each).toSorted((a, b) => a.resolved.first - b.resolved.first);
-	const outcomes = new Map<RangeRequest, RangeOutcome>();
+	const outcomes = new Map<Candidate, RangeOutcome>();
 	const blocks: LoggedBlock[] = [];
 	for (const candidate of candidates) {
 		const outcome = makeBlock(placed, candidate, branch.state.lastNumber + blocks.length + 1);
 		if (outcome.isApplied) blocks.push(outcome.block);
-		outcomes.set(candidate.request, outcome);
+		outcomes.set(candidate, outcome);
 	}
-	const all = judged.map((each) => ("kept" in each ? (outcomes.get(each.request) ?? unreachable()) : each));
+	const all = judged.flatMap((each) => ("kept" in each ? (outcomes.get(each) ?? []) : each));
 	return commit(view, placed, settings, candidates, all);
 }
 
@@ -178,25 +178,25 @@ function commit(
 		reductions: spent.flatMap(hide),
 		sizeTokens: afterTokens,
 	};
-	const left = placed.available.filter((piece) => !spent.includes(piece));
+	const hidden = new Set<Piece>(spent);
+	const left = placed.available.filter((piece) => !hidden.has(piece));
 	return { operation, outcomes, beforeTokens, afterTokens, foldable: foldableRanges(left, settings, folded) };
 }
 
 /** Units of our own calls after the first folded piece: their results are part of no later step. */
-function spentUnits(available: readonly Piece[], folded: ReadonlySet<Piece>) {
+function spentUnits(available: readonly Piece[], folded: ReadonlySet<Piece>): readonly UnitPiece[] {
 	const first = available.findIndex((piece) => folded.has(piece));
-	return available.slice(first).filter((piece) => piece.kind === "unit" && !folded.has(piece) && isSpent(piece));
+	const units = available.slice(first).filter((piece) => piece.kind === "unit");
+	return units.filter((unit) => !folded.has(unit) && isSpent(unit));
 }
 
-function isSpent(piece: Piece): boolean {
-	if (piece.kind === "block" || piece.tools.length === 0) return false;
-	const text = piece.records[0]?.message;
-	return piece.tools.every((name) => ownTools.has(name)) && text !== undefined && textOf(text).trim() === "";
+function isSpent({ tools, records: [first] }: UnitPiece): boolean {
+	if (tools.length === 0 || !tools.every((name) => ownTools.has(name))) return false;
+	return first?.message !== undefined && textOf(first.message).trim() === "";
 }
 
-function hide(piece: Piece): readonly LoggedReduction[] {
-	const record = piece.kind === "unit" ? piece.records[0] : undefined;
-	return record === undefined ? [] : [{ id: record.entry.id, ordinal: record.ordinal, rule: "hide", savedTokens: 0 }];
+function hide({ records }: UnitPiece): readonly LoggedReduction[] {
+	return records.slice(0, 1).map(({ entry, ordinal }) => ({ id: entry.id, ordinal, rule: "hide", savedTokens: 0 }));
 }
 
 function groupStayed(pieces: readonly Piece[], reasons: ReadonlyMap<Piece, Protection>): readonly Stayed[] {
@@ -223,7 +223,7 @@ function tierOf(children: readonly Block[], isInBlocks: boolean): number {
  */
 function spansOf(placed: Layout, kept: readonly Piece[]): readonly Span[] {
 	const { branch } = placed;
-	const parts = kept.flatMap(pieceSpans).toSorted((a, b) => a.from - b.from);
+	const parts = kept.flatMap((piece) => pieceSpans(placed, piece)).toSorted((a, b) => a.from - b.from);
 	const spans: Span[] = [];
 	for (const part of parts) {
 		const last = spans.at(-1);
@@ -240,9 +240,14 @@ function spansOf(placed: Layout, kept: readonly Piece[]): readonly Span[] {
 	}
 }
 
-function pieceSpans(piece: Piece): readonly Span[] {
+/** A unit is folded whole, with what an edit keeps out of view now: a later edit may bring that back. */
+function pieceSpans({ branch, state }: Layout, piece: Piece): readonly Span[] {
 	if (piece.kind === "block") return piece.block.spans;
-	return piece.records.map((record) => ({ from: record.ordinal, to: record.ordinal }));
+	const [first] = piece.records;
+	const records = first === undefined ? [] : branch.unit(first.unit);
+	return records
+		.filter(({ ordinal }) => blockAt(state, ordinal) === undefined)
+		.map(({ ordinal }) => ({ from: ordinal, to: ordinal }));
 }
 
 function isSummary(branch: Branch, ordinal: number): boolean {
@@ -251,8 +256,4 @@ function isSummary(branch: Branch, ordinal: number): boolean {
 
 function logged(branch: Branch, { from, to }: Span): LoggedSpan {
 	return { fromId: branch.message(from)?.entry.id ?? "", from, toId: branch.message(to)?.entry.id ?? "", to };
-}
-
-function unreachable(): never {
-	throw new RangeError("a judged range has no outcome");
 }

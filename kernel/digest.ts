@@ -28,13 +28,10 @@ export function digest(messages: readonly Message[]): string {
 	const words = messages.flatMap(userWords);
 	const files = fileUses(messages);
 	const error = lastError(messages);
-	const edited = fileLine(files, true);
-	const all = fileLine(files, false);
-	for (const paths of [all, edited]) {
-		const record = [...words, ...paths, ...error].join("\n");
-		if (estimateTokens(record) <= recordLimitTokens) return record;
-	}
-	const fixed = [...edited.map((line) => cut(line, pathsLimitTokens)), ...error];
+	const record = [...words, ...fileLine(files, false), ...error].join("\n");
+	if (estimateTokens(record) <= recordLimitTokens) return record;
+	const edited = fileLine(files, true).map((line) => cut(line, pathsLimitTokens));
+	const fixed = [...edited, ...error];
 	const leftTokens = recordLimitTokens - estimateTokens(fixed.join("\n"));
 	return [...cutMiddle(words, leftTokens), ...fixed].join("\n");
 }

@@ -23,10 +23,17 @@ export type Problem =
 	| { readonly code: "noPage"; readonly page: number; readonly pages: number }
 	| { readonly code: "unwritable"; readonly path: string; readonly reason: string };
 
-/** A refusal in words for the model: what was wrong, and one thing to do next that works at this moment. */
-export function problemText(problem: Problem, foldable: readonly Range[] = []): string {
-	return `${whatIsWrong(problem)} ${whatToDo(problem, foldable)}`;
+/**
+ * A refusal in words for the model: what was wrong, and one thing to do next that works at this moment. `foldable` is
+ * left out by calls that do not fold.
+ */
+export function problemText(problem: Problem, foldable?: readonly Range[]): string {
+	const isOfRef = problem.code === "unreadableRef" || problem.code === "unknownMessage";
+	const step = isOfRef && foldable === undefined ? listsRefs : whatToDo(problem, foldable);
+	return `${whatIsWrong(problem)} ${step}`;
 }
+
+const listsRefs = 'acp_status({ view: "messages" }) lists the refs in view.';
 
 /** What was wrong, one sentence. */
 export function whatIsWrong(problem: Problem): string {
@@ -38,7 +45,7 @@ export function whatIsWrong(problem: Problem): string {
 		case "unknownMessage":
 			return `${problem.ref} does not exist; the newest message is ${messageRef(problem.last)}.`;
 		case "unknownBlock":
-			return `${problem.ref} does not exist; ${listBlocks(problem.known)}.`;
+			return `There is no block ${problem.ref} here; ${listBlocks(problem.known)}.`;
 		case "foreignRef":
 			return `${problem.ref} names no message or block of this branch.`;
 		case "notInView":
@@ -71,7 +78,7 @@ export function whatIsWrong(problem: Problem): string {
 }
 
 /** One step that works now. */
-export function whatToDo(problem: Problem, foldable: readonly Range[]): string {
+export function whatToDo(problem: Problem, foldable: readonly Range[] = []): string {
 	switch (problem.code) {
 		case "alreadyFolded":
 			return `decompress({ id: "${blockRef(problem.block)}" }) shows it. ${next(foldable)}`;
@@ -100,7 +107,12 @@ export function whatToDo(problem: Problem, foldable: readonly Range[]): string {
 
 /** The ranges that can be folded now, or that there are none. */
 export function next(foldable: readonly Range[]): string {
-	if (foldable.length === 0) return "Nothing can be folded now; go on with your task.";
+	return foldableText(foldable) ?? "Nothing can be folded now; go on with your task.";
+}
+
+/** The ranges that can be folded now; undefined if there are none. */
+export function foldableText(foldable: readonly Range[]): string | undefined {
+	if (foldable.length === 0) return undefined;
 	const ranges = foldable.slice(0, 5).map((range) => `${formatRange(range)} (${formatTokens(range.sizeTokens)})`);
 	const more = foldable.length > 5 ? ` and ${foldable.length - 5} more` : "";
 	return `Can be folded now: ${ranges.join(", ")}${more}.`;

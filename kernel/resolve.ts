@@ -1,5 +1,5 @@
 import type { RangeRequest } from "./arguments.ts";
-import type { Block } from "./block.ts";
+import { type Block, extent } from "./block.ts";
 import type { Problem } from "./problem.ts";
 import { blockRef, formatRef, parseRef, type Ref } from "./ref.ts";
 import { blockAt, type State, topOf } from "./state.ts";
@@ -95,11 +95,14 @@ function blockBoundary(ref: Ref, { state, byBlock }: Layout): Boundary | Problem
 	if (block === undefined || top === undefined) {
 		return { code: "unknownBlock", ref: formatRef(ref), known: state.tops.map((each) => each.number) };
 	}
-	return { kind: "block", ref: blockRef(ref.number), ordinal: top.spans[0]?.from ?? 0, index: byBlock.get(top) };
+	return { kind: "block", ref: blockRef(ref.number), ordinal: extent(top.spans).from, index: byBlock.get(top) };
 }
 
+/** By place in the view; by ordinal where both are in one piece, or one is in none. */
 function isAfter(start: Boundary, end: Boundary): boolean {
-	return start.index !== undefined && end.index !== undefined ? start.index > end.index : start.ordinal > end.ordinal;
+	const { index: left } = start;
+	const { index: right } = end;
+	return left === undefined || right === undefined || left === right ? start.ordinal > end.ordinal : left > right;
 }
 
 /** The nearest piece in view on the inner side of a message that is not. */

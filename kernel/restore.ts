@@ -1,6 +1,16 @@
 import { type Block, formatSpans, spansWithout } from "./block.ts";
 import { estimateImageTokens, estimateTokens } from "./estimate.ts";
-import { isImage, isText, isThinking, isToolCall, type Message, type Part, parts } from "./message.ts";
+import {
+	type ImagePart,
+	isImage,
+	isText,
+	isThinking,
+	isToolCall,
+	type Message,
+	type Part,
+	parts,
+	type TextPart,
+} from "./message.ts";
 import { formatTokens, type Problem } from "./problem.ts";
 import { blockRef, formatRef, messageRef, parseRefRange, type Ref } from "./ref.ts";
 import { branchItems } from "./sent.ts";
@@ -32,17 +42,10 @@ export function findOriginals(branch: Branch, id: string): Originals | Problem {
 	if ("code" in from || range.to === range.from) return from;
 	const to = originalsOf(branch, range.to);
 	if ("code" in to) return to;
-	const first = Math.min(firstOrdinal(from), firstOrdinal(to));
-	const last = Math.max(lastOrdinal(from), lastOrdinal(to));
+	const ends = [from, to].flatMap(({ records }) => [...records.slice(0, 1), ...records.slice(-1)]);
+	const ordinals = ends.map((record) => record.ordinal);
+	const [first, last] = [Math.min(...ordinals), Math.max(...ordinals)];
 	return { title: `${messageRef(first)}-${messageRef(last)}`, records: branch.messages(first, last), block: undefined };
-}
-
-function firstOrdinal({ records }: Originals): number {
-	return records[0]?.ordinal ?? Number.POSITIVE_INFINITY;
-}
-
-function lastOrdinal({ records }: Originals): number {
-	return records.at(-1)?.ordinal ?? 0;
 }
 
 function originalsOf(branch: Branch, ref: Ref): Originals | Problem {
@@ -66,9 +69,12 @@ function messageOriginals(branch: Branch, ref: Ref): Originals | Problem {
 	return { title: messageRef(ref.number), records: [record], block: undefined };
 }
 
+/** What a model can be shown of a part. */
+type Shown = TextPart | ImagePart;
+
 /** One page: text and images in the order of the messages. */
 export interface Page {
-	readonly parts: readonly Part[];
+	readonly parts: readonly Shown[];
 	readonly page: number;
 	readonly pages: number;
 }
@@ -79,8 +85,7 @@ export function pageOf(originals: Originals, page: number): Page | Problem {
 	const chosen = pages[page - 1];
 	if (chosen === undefined) return { code: "noPage", page, pages: pages.length };
 	const head: Slice = { part: { type: "text", text: heading(originals, page, pages.length) }, glue: "" };
-	const [first, ...rest] = chosen;
-	const body: readonly Slice[] = first === undefined ? [] : [{ ...first, glue: "\n" }, ...rest];
+	const body = chosen.map((slice, index): Slice => (index === 0 ? { ...slice, glue: "\n" } : slice));
 	return { parts: joinTexts([head, ...body]), page, pages: pages.length };
 }
 
@@ -142,10 +147,10 @@ function listed(names: readonly string[]): string {
 	return [...names.slice(0, listLimit), ...more].join(", ");
 }
 
-function rendered(record: BranchRecord): readonly Part[] {
+function rendered(record: BranchRecord): readonly Shown[] {
 	const { message } = record;
 	if (message === undefined) return [];
-	const head: Part = { type: "text", text: `[${messageRef(record.ordinal)} ${speaker(message)}]` };
+	const head: TextPart = { type: "text", text: `[${messageRef(record.ordinal)} ${speaker(message)}]` };
 	return [head, ...parts(message).map(renderedPart)];
 }
 
@@ -154,7 +159,7 @@ function speaker(message: Message): string {
 	return `${message.toolName ?? "tool"}${message.isError ? " failed" : ""}`;
 }
 
-function renderedPart(part: Part): Part {
+function renderedPart(part: Part): Shown {
 	if (isText(part) || isImage(part)) return part;
 	if (isThinking(part)) return { type: "text", text: `(thinking) ${part.thinking}` };
 	if (isToolCall(part)) return { type: "text", text: `(calls ${part.name}) ${JSON.stringify(part.arguments)}` };
@@ -163,12 +168,12 @@ function renderedPart(part: Part): Part {
 
 /** A part and what joins it to the text before it: nothing if it continues a text that was cut. */
 interface Slice {
-	readonly part: Part;
+	readonly part: Shown;
 	readonly glue: "" | "\n";
 }
 
 /** Greedy pages of whole parts; an image counts as much as it takes, a long text is cut between characters. */
-function paginate(all: readonly Part[]): readonly (readonly Slice[])[] {
+function paginate(all: readonly Shown[]): readonly (readonly Slice[])[] {
 	const pages: Slice[][] = [];
 	let current: Slice[] = [];
 	let leftTokens = 0;
@@ -186,12 +191,11 @@ function paginate(all: readonly Part[]): readonly (readonly Slice[])[] {
 }
 
 /** The newline before a text counts with it. */
-function tokensOf(part: Part): number {
-	if (isText(part)) return estimateTokens(part.text) + 1;
-	return isImage(part) ? estimateImageTokens(part) : 0;
+function tokensOf(part: Shown): number {
+	return isText(part) ? estimateTokens(part.text) + 1 : estimateImageTokens(part);
 }
 
-function slices(part: Part): readonly Slice[] {
+function slices(part: Shown): readonly Slice[] {
 	if (!isText(part)) return [{ part, glue: "\n" }];
 	const cut: Slice[] = [];
 	let at = 0;
@@ -220,8 +224,8 @@ function isTorn(text: string, at: number): boolean {
 	return code >= 0xdc00 && code <= 0xdfff;
 }
 
-function joinTexts(all: readonly Slice[]): readonly Part[] {
-	const joined: Part[] = [];
+function joinTexts(all: readonly Slice[]): readonly Shown[] {
+	const joined: Shown[] = [];
 	for (const { part, glue } of all) {
 		const last = joined.at(-1);
 		if (last !== undefined && isText(last) && isText(part)) {

@@ -93,7 +93,7 @@ function matcher(expected: readonly Sent[]): (message: Message) => Sent | undefi
 		const position = byKey.get(key(message))?.find((index) => isUsed[index] === 0);
 		if (position === undefined) return undefined;
 		isUsed[position] = 1;
-		if (position > next) next = position + 1;
+		next = position + 1;
 		return expected[position];
 	};
 }

@@ -1,3 +1,4 @@
+import { extent } from "./block.ts";
 import { blockRef, messageRef } from "./ref.ts";
 import type { Branch } from "./timeline.ts";
 
@@ -36,6 +37,7 @@ export function encodeSidecar(branch: Branch, version: string): Sidecar {
 		producer: { name: producerName, version },
 		leafId: state.commit?.entryId ?? null,
 		blocks: [...state.blocks.values()].map((block) => {
+			const { from, to } = extent(block.spans);
 			const records = block.spans.flatMap((span) => branch.messages(span.from, span.to));
 			return {
 				blockId: blockRef(block.number),
@@ -44,8 +46,8 @@ export function encodeSidecar(branch: Branch, version: string): Sidecar {
 				compressedTokens: block.sizeTokens,
 				createdAt: block.createdAtMs,
 				...(block.topic === undefined ? {} : { topic: block.topic }),
-				startRef: messageRef(block.spans[0]?.from ?? 1),
-				endRef: messageRef(block.spans.at(-1)?.to ?? 1),
+				startRef: messageRef(from),
+				endRef: messageRef(to),
 				effectiveMessageIds: records.map((record) => record.entry.id),
 				active: state.tops.includes(block),
 			};

@@ -1,4 +1,4 @@
-import { type Block, type Span, spansContain, spansOverlap } from "./block.ts";
+import { type Block, extent, type Span, spansContain, spansOverlap } from "./block.ts";
 import type { LoggedBlock, LoggedReduction, LoggedSpan, Operation, ReductionRule } from "./operation.ts";
 
 /** A change of an older message that holds from its commit on. */
@@ -118,7 +118,7 @@ function unfold(state: State, number: number): State {
 }
 
 function withTops(state: State, unsorted: readonly Block[]): State {
-	const tops = unsorted.toSorted((a, b) => (a.spans[0]?.from ?? 0) - (b.spans[0]?.from ?? 0));
+	const tops = unsorted.toSorted((a, b) => extent(a.spans).from - extent(b.spans).from);
 	const intervals = tops
 		.flatMap((block) => block.spans.map((span) => ({ ...span, block })))
 		.sort((a, b) => a.from - b.from);

@@ -89,10 +89,9 @@ function messageLines(status: Status, settings: Settings): readonly string[] {
 function excerpt(piece: Piece): string {
 	if (piece.kind === "block") return piece.block.topic ?? "";
 	const message = piece.records[0]?.message;
-	if (message === undefined) return "";
-	const text = textOf(message).replace(/\s+/g, " ").trim().slice(0, 60);
+	const text = message === undefined ? "" : textOf(message).replace(/\s+/g, " ").trim().slice(0, 60).toWellFormed();
 	const tools = piece.tools.length > 0 ? `[${piece.tools.join(", ")}]` : "";
-	return [message.role, tools, text].filter((part) => part !== "").join(" ");
+	return [message?.role, tools, text].filter((part) => part).join(" ");
 }
 
 /** The newest lines are at the end of the view, so a long list loses its beginning. */

@@ -103,6 +103,17 @@ export class Branch {
 		return this.#counted.slice(from - 1, Math.min(to, this.lastOrdinal));
 	}
 
+	/** The records of a unit by its first one; all of them stand before the next assistant message. */
+	unit(first: BranchRecord): readonly BranchRecord[] {
+		const records = [first];
+		if (first.callIds.length === 0) return records;
+		for (let ordinal = first.ordinal + 1; ; ordinal++) {
+			const record = this.message(ordinal);
+			if (record === undefined || record.message?.role === "assistant") return records;
+			if (record.unit === first) records.push(record);
+		}
+	}
+
 	/** The assistant message that made a call; the latest one if the id occurs twice. */
 	callUnit(callId: string): BranchRecord | undefined {
 		for (let depth = this.length - 1; depth >= 0; depth--) {

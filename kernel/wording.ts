@@ -1,7 +1,7 @@
 import { formatSpans } from "./block.ts";
 import type { FoldPlan, RangeOutcome } from "./compress.ts";
 import type { Window } from "./meter.ts";
-import { formatTokens, next, whatIsWrong, whatToDo } from "./problem.ts";
+import { foldableText, formatTokens, next, whatIsWrong, whatToDo } from "./problem.ts";
 import { blockRef, messageRef } from "./ref.ts";
 import type { Hit } from "./search/index.ts";
 import type { Range } from "./unit.ts";
@@ -58,11 +58,12 @@ export function foldText(plan: FoldPlan, window: Window, lost: readonly string[]
 		const step = first === undefined ? next(plan.foldable) : whatToDo(first.problem, plan.foldable);
 		return ["Nothing was folded.", ...trouble, step].join("\n");
 	}
+	const left = foldableText(plan.foldable) ?? "Nothing more can be folded now.";
 	return [
 		foldedLine,
 		...applied.map(appliedLine),
 		...trouble,
-		`The view went from ${formatTokens(plan.beforeTokens)} to ${sizeText(plan.afterTokens, window)}. ${next(plan.foldable)}`,
+		`The view went from ${formatTokens(plan.beforeTokens)} to ${sizeText(plan.afterTokens, window)}. ${left}`,
 		"Go on with your task.",
 	].join("\n");
 }

@@ -49,13 +49,15 @@ export function hostOf(ctx: ExtensionContext): Host {
 	};
 }
 
-/** Whose the active tool `compress` is, and whether the model is offered it. */
-export type CompressOwner = "ours" | "ours, not in the loadout" | "another extension's" | "nobody's";
+/** Whose the tool `compress` is, and whether the model is offered it. */
+export type CompressOwner = "ours" | "ours, not in the loadout" | "another extension's";
 
-/** Finds the owner of `compress` by the identity of its parameters: Pi hands out the object it was given. */
+/**
+ * Finds the owner of `compress` by the identity of its parameters: Pi hands out the object it was given. A tool that
+ * the user's list of tools leaves out is not there at all.
+ */
 export function compressOwner(pi: ExtensionAPI, parameters: object): CompressOwner {
 	const tool = pi.getAllTools().find((each) => each.name === "compress");
-	if (tool === undefined) return "nobody's";
-	if (tool.parameters !== parameters) return "another extension's";
-	return pi.getActiveTools().includes("compress") ? "ours" : "ours, not in the loadout";
+	if (tool !== undefined && tool.parameters !== parameters) return "another extension's";
+	return tool !== undefined && pi.getActiveTools().includes("compress") ? "ours" : "ours, not in the loadout";
 }

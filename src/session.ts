@@ -59,7 +59,7 @@ export interface Sessions {
 	notice(moment: Moment, text: string, level: "info" | "warning"): void;
 	/** Puts a failure into the log of the session looked at last; where there is none yet, on the error stream. */
 	report(scope: string, error: unknown): void;
-	/** Writes the sidecar if the branch has blocks; never fails. */
+	/** Writes the sidecar if the branch has blocks, and waits until it is written; never fails. */
 	saveSidecar(moment: Moment): Promise<void>;
 }
 
@@ -89,7 +89,7 @@ export function createSessions(pi: ExtensionAPI): Sessions {
 			headroomMax: config.outputHeadroomMaxPct,
 		});
 		const isActive = config.enabled && owner === "ours";
-		const mayFold = config.enabled && owner.startsWith("ours");
+		const mayFold = config.enabled && owner !== "another extension's";
 		return { session, host, branch, config, owner, mayFold, context: { branch, settings: config, window, isActive } };
 	}
 
@@ -114,10 +114,10 @@ export function createSessions(pi: ExtensionAPI): Sessions {
 		},
 		async saveSidecar({ session, host, branch }) {
 			const { state } = branch;
-			if (host.sessionFile === undefined || state.blocks.size === 0 || state === session.savedState) return;
+			if (host.sessionFile === undefined || state.blocks.size === 0) return;
+			if (state === session.savedState) return session.sidecar.flush();
 			session.savedState = state;
-			const problem = await session.sidecar.save(`${host.sessionFile}.acp.json`, encodeSidecar(branch, version));
-			if (problem !== undefined) session.log.warn("sidecar", { problem });
+			await session.sidecar.save(`${host.sessionFile}.acp.json`, encodeSidecar(branch, version));
 		},
 	};
 }
@@ -136,7 +136,7 @@ function openSession(host: Host): Session {
 		timeline: new Timeline(replayCall),
 		config,
 		log,
-		sidecar: createSidecarStore(),
+		sidecar: createSidecarStore((problem) => log.warn("sidecar", { problem })),
 		savedState: undefined,
 		shownNudge: undefined,
 		noticed: new Set(),

@@ -11,6 +11,9 @@ const keepChars = 2_000;
 /** Cutting less than this gains too little to be worth a hole in the text. */
 const leastTokens = 1_500;
 
+/** What stands after the head of a text that is cut; another copy of us may have cut it already. */
+const cutMark = "\n[… ";
+
 /** Cuts what commits recorded as cut. */
 export const truncate: Stage = (view, { branch }) => ({
 	...view,
@@ -56,9 +59,9 @@ function cut(
 	const isLong = parts(message).some((part) => isText(part) && part.text.length > 2 * keepChars);
 	if (!isLong) return message;
 	return mapText(message, (text) => {
-		if (text.length <= 2 * keepChars) return text;
+		if (text.length <= 2 * keepChars || text.startsWith(cutMark, keepChars)) return text;
 		const left = text.length - 2 * keepChars;
-		const hint = `[… ${left} characters left out; decompress({ id: "${messageRef(ordinal)}" }) shows all …]`;
-		return `${text.slice(0, keepChars)}\n${hint}\n${text.slice(-keepChars)}`.toWellFormed();
+		const hint = `${cutMark}${left} characters left out; decompress({ id: "${messageRef(ordinal)}" }) shows all …]`;
+		return `${text.slice(0, keepChars)}${hint}\n${text.slice(-keepChars)}`.toWellFormed();
 	});
 }

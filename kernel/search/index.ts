@@ -56,9 +56,9 @@ function scoreOf(text: string, terms: readonly string[]): number {
 }
 
 function searchText({ message }: BranchRecord): string {
-	if (message === undefined) return "";
-	const calls = toolCalls(message).map((call) => `${call.name} ${JSON.stringify(call.arguments)}`);
-	return [textOf(message), ...calls].join("\n");
+	const calls = message === undefined ? [] : toolCalls(message);
+	const texts = calls.map((call) => `${call.name} ${JSON.stringify(call.arguments)}`);
+	return [message === undefined ? "" : textOf(message), ...texts].join("\n");
 }
 
 function blockHit(block: Block, text: string, terms: readonly string[]): Hit {

@@ -1,13 +1,19 @@
 import type { ExtensionContext, TurnEndEvent } from "@earendil-works/pi-coding-agent";
 import { mark, type Operation, operationEntryType } from "../../kernel/index.ts";
-import type { Sessions } from "../session.ts";
+import type { Moment, Sessions } from "../session.ts";
 
-/** Opens the session: its settings are read, and what is wrong with them is said once. */
+/** Opens the session: its settings are read, and what is wrong with them is said. */
 export function onSessionStart(sessions: Sessions, ctx: ExtensionContext): void {
 	const moment = sessions.at(ctx);
 	const { session, host, branch } = moment;
-	for (const warning of session.config.takeWarnings()) sessions.notice(moment, warning, "warning");
+	sayWarnings(sessions, moment);
 	session.log.info("session", { id: host.sessionId, messages: branch.lastOrdinal, blocks: branch.state.blocks.size });
+}
+
+/** Says in one notice what is wrong with the settings and was not said yet. */
+export function sayWarnings(sessions: Sessions, moment: Moment): void {
+	const warnings = moment.session.config.takeWarnings();
+	if (warnings.length > 0) sessions.notice(moment, warnings.join("\n"), "warning");
 }
 
 /** Records a nudge that reached the model, and brings the sidecar up to date. */

@@ -1,13 +1,15 @@
 import type { BeforeAgentStartEvent, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { promptSection } from "../../kernel/index.ts";
 import type { Sessions } from "../session.ts";
+import { sayWarnings } from "./lifecycle.ts";
 
 /** Name of our section of the system prompt. */
 const sectionName = "context_folding";
 
-/** Adds our section of the system prompt while folding is really ours; says once if it is not. */
+/** Adds our section of the system prompt while folding is really ours; says once if it is not, and what acp.json got wrong. */
 export function onBeforeAgentStart(sessions: Sessions, event: BeforeAgentStartEvent, ctx: ExtensionContext): void {
 	const moment = sessions.at(ctx);
+	sayWarnings(sessions, moment);
 	if (moment.context.isActive) event.systemPromptOptions.sections[sectionName] = promptSection;
 	if (moment.config.enabled && moment.owner === "another extension's") {
 		const text =

@@ -121,6 +121,7 @@ function sleep(delayMs: number): Promise<void> {
 	return new Promise((done) => setTimeout(done, delayMs));
 }
 
-function codeOf(error: unknown): string {
+/** The code of a system error; "" for any other. */
+export function codeOf(error: unknown): string {
 	return error instanceof Error && "code" in error ? String(error.code) : "";
 }

@@ -1,63 +1,77 @@
-import { lstat, readFile, rename } from "node:fs/promises";
+import { lstat, readFile, rename, stat } from "node:fs/promises";
+import { basename } from "node:path";
 import { producerName, type Sidecar } from "../../kernel/index.ts";
-import { writeAtomic } from "./atomic.ts";
+import { codeOf, writeAtomic } from "./atomic.ts";
 
-/** Writes sidecars, one at a time, and only when their content changed. */
+/** Writes sidecars, one at a time, and only where they change something. */
 export interface SidecarStore {
-	/** Resolves with what went wrong, once per kind of failure; never rejects. */
-	save(path: string, sidecar: Sidecar): Promise<string | undefined>;
+	/** Resolves when this sidecar is written or failed; never rejects. */
+	save(path: string, sidecar: Sidecar): Promise<void>;
 	/** Resolves when everything handed over so far is written or failed. */
 	flush(): Promise<void>;
 }
 
-export function createSidecarStore(): SidecarStore {
-	const written = new Map<string, string>();
-	const reported = new Set<string>();
-	let chain: Promise<string | undefined> = Promise.resolve(undefined);
+/** `warn` hears of what was set aside, and of what failed, once per kind of failure. */
+export function createSidecarStore(warn: (problem: string) => void): SidecarStore {
+	const said = new Set<string>();
+	let chain = Promise.resolve();
 
-	async function write(path: string, text: string): Promise<string | undefined> {
-		if (written.get(path) === text) return undefined;
-		if (!written.has(path)) await setAsideForeign(path);
-		const result = await writeAtomic(path, text);
-		if (result.ok) {
-			written.set(path, text);
-			return undefined;
+	function say(kind: string, problem: string): void {
+		if (said.has(kind)) return;
+		said.add(kind);
+		warn(problem);
+	}
+
+	async function write(path: string, text: string): Promise<void> {
+		try {
+			const found = await readText(path);
+			if (found === text) return;
+			if (found !== undefined && !isOurs(found)) {
+				const kept = await setAside(path);
+				say(kept, `not ours, so it was kept as ${kept}`);
+			}
+			const result = await writeAtomic(path, text);
+			if (!result.ok) throw result.error;
+		} catch (error) {
+			// The message may name a temporary file, another one each time.
+			say(codeOf(error), error instanceof Error ? error.message : String(error));
 		}
-		const problem = `${path}: ${result.error.message}`;
-		if (reported.has(problem)) return undefined;
-		reported.add(problem);
-		return problem;
 	}
 
 	return {
 		save(path, sidecar) {
-			const text = `${JSON.stringify(sidecar, null, "\t")}\n`;
-			chain = chain.then(() => write(path, text)).catch((error: unknown) => `${path}: ${String(error)}`);
+			chain = chain.then(() => write(path, `${JSON.stringify(sidecar, null, "\t")}\n`));
 			return chain;
 		},
-		async flush() {
-			await chain;
-		},
+		flush: () => chain,
 	};
 }
 
-/** A file that we did not write, or cannot read, is moved to the first free `.bak` name before ours takes its place. */
-async function setAsideForeign(path: string): Promise<void> {
-	const text = await readFile(path, "utf8").catch((error: unknown) => (isAbsent(error) ? undefined : ""));
-	if (text === undefined || isOurs(text)) return;
-	await rename(path, await freeName(`${path}.bak`));
+/** The text of a file; undefined if there is none, "" if what is there cannot be read as one. */
+async function readText(path: string): Promise<string | undefined> {
+	try {
+		const stats = await stat(path);
+		return stats.isFile() ? await readFile(path, "utf8") : "";
+	} catch (error) {
+		return codeOf(error) === "ENOENT" ? undefined : "";
+	}
 }
 
-async function freeName(path: string): Promise<string> {
-	const isTaken = (name: string) =>
-		lstat(name).then(
-			() => true,
-			() => false,
-		);
+/** Moves what is at the path to the first free `.bak` name, and returns that name. */
+async function setAside(path: string): Promise<string> {
 	for (let nth = 0; ; nth++) {
-		const name = nth === 0 ? path : `${path}.${nth}`;
-		if (!(await isTaken(name))) return name;
+		const free = nth === 0 ? `${path}.bak` : `${path}.bak.${nth}`;
+		if (await isTaken(free)) continue;
+		await rename(path, free);
+		return basename(free);
 	}
+}
+
+function isTaken(path: string): Promise<boolean> {
+	return lstat(path).then(
+		() => true,
+		() => false,
+	);
 }
 
 function isOurs(text: string): boolean {
@@ -69,12 +83,7 @@ function isOurs(text: string): boolean {
 		const isOwn =
 			typeof producer === "object" && producer !== null && "name" in producer && producer.name === producerName;
 		return isOwn && schemaVersion === 1;
-	} catch (error) {
-		if (error instanceof SyntaxError) return false;
-		throw error;
+	} catch {
+		return false;
 	}
-}
-
-function isAbsent(error: unknown): boolean {
-	return error instanceof Error && "code" in error && error.code === "ENOENT";
 }

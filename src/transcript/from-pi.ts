@@ -44,7 +44,7 @@ function bodyOf(entry: SessionEntry, timestamp: number): EntryBody {
 
 /**
  * A message of Pi in the kernel's terms: the same object where it has content already, else the text that Pi itself
- * would send for it, as a custom message.
+ * would send for it, as a custom message: nothing for a run that the user keeps from the model.
  */
 export function messageFromPi(message: AgentMessage): Message {
 	switch (message.role) {
@@ -53,18 +53,22 @@ export function messageFromPi(message: AgentMessage): Message {
 		case "compactionSummary":
 			return { role: "custom", content: shownContent(message), timestamp: message.timestamp };
 		default:
-			// Old files and hand-made ones may lack content; Pi sends those empty.
-			return message.content == null ? { ...asMessage(message), content: [] } : asMessage(message);
+			return hasContent(message) ? asMessage(message) : { ...asMessage(message), content: [] };
 	}
 }
 
+/** Old files and hand-made ones may lack content, which Pi sends empty; other extensions' roles may hold anything. */
+function hasContent({ content }: { readonly content: unknown }): boolean {
+	return typeof content === "string" || Array.isArray(content);
+}
+
 function shownContent(message: AgentMessage): Message["content"] {
-	const [shown] = convertToLlm([{ ...message, excludeFromContext: false } as AgentMessage]);
+	const [shown] = convertToLlm([message]);
 	return shown?.content ?? [];
 }
 
 function isExcluded(message: AgentMessage): boolean {
-	return message.role === "bashExecution" && message.excludeFromContext === true;
+	return message.role === "bashExecution" && Boolean(message.excludeFromContext);
 }
 
 /** Pi's messages have the kernel's shape; roles of other extensions' own are passed on unread. */

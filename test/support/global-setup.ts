@@ -1,10 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const BUNDLE = join(ROOT, "dist", "index.js");
 
 /**
  * Runs once before all tests: refuses a Node that Pi does not support, builds the bundle that the e2e tests load, and
@@ -17,7 +18,15 @@ export default function setup(): () => void {
 	}
 	const folder = mkdtempSync(join(tmpdir(), "pi-billion-context-tests-"));
 	process.env.TMPDIR = folder;
+	process.env.ACP_TEST_BUNDLE = copyBundle(folder);
 	return () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+}
+
+function copyBundle(folder: string): string {
+	const path = join(folder, "extension", "index.js");
+	mkdirSync(dirname(path));
+	if (existsSync(BUNDLE)) copyFileSync(BUNDLE, path);
+	return path;
 }
 
 function requireNode(version: string): void {

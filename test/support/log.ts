@@ -1,6 +1,7 @@
 import {
 	type Branch,
 	blockMessageType,
+	blockRef,
 	type Context,
 	defaultSettings,
 	type Entry,
@@ -10,15 +11,19 @@ import {
 	mark,
 	type Operation,
 	operationEntryType,
+	outgoingItems,
 	type Part,
 	planFold,
+	project,
 	type RangeRequest,
 	replayCall,
 	type Settings,
 	standingView,
 	Timeline,
+	toMessages,
 	type View,
 } from "../../kernel/index.ts";
+import { branchItems } from "../../kernel/sent.ts";
 
 export { blockMessageType };
 
@@ -31,6 +36,22 @@ export interface Call {
 
 /** A window large enough that nothing is nudged or cut. */
 export const wideWindow = { limitTokens: 1_000_000, usableTokens: 900_000 };
+
+/** Settings under which only the last user message and the call itself are protected. */
+export const bareSettings: Settings = { ...defaultSettings, preserveRecentMessages: 0, preserveRecentTokens: 0 };
+
+/** A range of a compress call; of one message if no end is given. */
+export function range(startId: string, endId = startId, summary = "What was found.", topic?: string): RangeRequest {
+	return { startId, endId, summary, ...(topic === undefined ? {} : { topic }) };
+}
+
+/** A view in short: `m5` for a message, `b1` for a block, the role for a foreign message. */
+export function shown(view: View): readonly string[] {
+	return view.items.map((item) => {
+		if (item.kind === "block") return blockRef(item.block.number);
+		return item.kind === "entry" ? `m${item.record.ordinal}` : item.message.role;
+	});
+}
 
 /** A context for stages, everything on and nothing due unless told otherwise. */
 export function contextOf(branch: Branch, over: Partial<Context> = {}): Context {
@@ -141,6 +162,27 @@ export class Log {
 	/** The view a compress call is judged against. */
 	view(settings: Settings = defaultSettings): View {
 		return standingView(this.branch(), contextOf(this.branch(), { settings }));
+	}
+
+	/** What the host would send without us. */
+	outgoing(): readonly Message[] {
+		return branchItems(this.branch()).map((item) => item.message);
+	}
+
+	/** What is sent in its place. */
+	sent(over: Partial<Context> = {}): readonly Message[] {
+		const branch = this.branch();
+		return toMessages(project(outgoingItems(branch, this.outgoing()), contextOf(branch, over)), branch);
+	}
+
+	/** Judges the nth compress call of the last assistant message and appends its result, changed by `over`. */
+	answer(ranges: readonly RangeRequest[], call = 0, over: Partial<Message> = {}): FoldPlan {
+		const branch = this.branch();
+		const made = branch.messages(1, branch.lastOrdinal).findLast((record) => record.message?.role === "assistant");
+		const plan = planFold(branch, this.view(bareSettings), bareSettings, ranges, made);
+		const outcome = plan.operation === undefined ? { isError: true } : { details: mark(plan.operation) };
+		this.result(foldText(plan, wideWindow), { call, ...outcome, ...over });
+		return plan;
 	}
 
 	/** Plays a compress call: the assistant calls it, it is judged, and its result is appended. */

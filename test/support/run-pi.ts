@@ -1,11 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createHome, type Home, type HomeFiles, modelId, PROVIDER_NAME, writeHomeFiles } from "./home.ts";
 
 const CLI_PATH = fileURLToPath(
 	new URL("../../node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js", import.meta.url),
 );
-const BUNDLE_PATH = fileURLToPath(new URL("../../dist/index.js", import.meta.url));
+/** The built extension; in tests a copy outside this tree, so that its imports are Pi's own as in an installation. */
+export const BUNDLE_PATH =
+	process.env.ACP_TEST_BUNDLE ?? fileURLToPath(new URL("../../dist/index.js", import.meta.url));
 const GRACE_MS = 2_000;
 
 /** How to start Pi. The first model is selected if there is a provider. */
@@ -156,6 +160,8 @@ function hermeticEnv(home: Home): Record<string, string> {
 		LANG: "C.UTF-8",
 		HOME: home.path,
 		TMPDIR: home.tmpDir,
+		// Pi fills a cache of compiled code when it ends; a cold one in each home would cost every run seconds.
+		NODE_COMPILE_CACHE: join(tmpdir(), "compile-cache"),
 		PI_CODING_AGENT_DIR: home.agentDir,
 		PI_OFFLINE: "1",
 		PI_TELEMETRY: "0",

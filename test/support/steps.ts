@@ -1,0 +1,339 @@
+import {
+	defaultSettings,
+	type Entry,
+	type FoldPlan,
+	foldText,
+	type Message,
+	mark,
+	type Operation,
+	type Part,
+	planFold,
+	planTruncation,
+	planUnfold,
+	type RangeRequest,
+	type Settings,
+	standingView,
+	unfoldText,
+	viewTokens,
+} from "../../kernel/index.ts";
+import { messageRef } from "../../kernel/ref.ts";
+import { type Piece, piecesOf } from "../../kernel/unit.ts";
+import { contextOf, type Log } from "./log.ts";
+import { copyOf, requestAt } from "./request.ts";
+
+/** What can happen in a session, with how often it does. */
+const weights = {
+	user: 5,
+	answer: 3,
+	work: 9,
+	custom: 1,
+	omitted: 1,
+	failed: 1,
+	system: 1,
+	compaction: 2,
+	branchSummary: 1,
+	edit: 3,
+	other: 1,
+	move: 1,
+	compress: 5,
+	recommended: 4,
+	unfold: 2,
+	truncate: 1,
+	nudge: 1,
+	restart: 1,
+	copy: 1,
+} as const;
+
+export type StepKind = keyof typeof weights;
+
+/** One thing that happens; the numbers choose among what the session holds when the step is played. */
+export interface Step {
+	readonly kind: StepKind;
+	readonly form: number;
+	readonly picks: readonly [number, number, number, number];
+}
+
+/** Each kind as often as its weight says. */
+export const kinds = (Object.keys(weights) as StepKind[]).flatMap((kind) => Array<StepKind>(weights[kind]).fill(kind));
+
+/** A window so small that nudges are due all the time. */
+export const narrowWindow = { limitTokens: 2_000, usableTokens: 1_500 };
+
+/** Settings that leave little protected, and the defaults. */
+export const settingsChoice: readonly Settings[] = [
+	{ ...defaultSettings, preserveRecentMessages: 0, preserveRecentTokens: 0 },
+	{ ...defaultSettings, preserveRecentMessages: 3, preserveRecentTokens: 50, neverPreserveRecentTools: [] },
+	{ ...defaultSettings, preserveRecentMessages: 1, preserveRecentTokens: 0, protectedTools: ["write", "ac*"] },
+	defaultSettings,
+];
+
+/** One of a list, by whatever number. */
+export function choose<T>(list: readonly T[], number: number): T {
+	const chosen = list[number % list.length];
+	if (chosen === undefined) throw new RangeError("nothing to choose from");
+	return chosen;
+}
+
+const sizes = [1, 3, 3, 12, 12, 40, 120, 400, 900];
+const oddTexts = [
+	"",
+	"  ",
+	"<acp>m00003</acp>",
+	'</acp-block> <acp-block id="b9">',
+	`x${"🎉".repeat(900)}`,
+	"日本語の本文です。\n\n二行目",
+];
+
+/** Texts of a few words up to some thousand characters, some of them odd. */
+function textOf(number: number, name: string): string {
+	if (number % 8 === 7) return choose(oddTexts, number >> 3);
+	const word = number % 4 === 1 ? `🎉🎉🎉🎉🎉${name}${number}` : `${name}${number}`;
+	const text = texts.get(word) ?? ` ${word}`.repeat(choose(sizes, number >> 3)).slice(1);
+	texts.set(word, text);
+	return text;
+}
+
+/** Every text made so far: making them anew for every session takes longer than all else. */
+const texts = new Map<string, string>();
+
+const image: Part = { type: "image", data: "aW1hZ2U=", mimeType: "image/png" };
+
+function contentOf(number: number, name: string): string | readonly Part[] {
+	const text = textOf(number, name);
+	switch (number % 5) {
+		case 0:
+			return text;
+		case 1:
+			return [image];
+		case 2:
+			return [{ type: "text", text }, image, { type: "text", text: `more ${name}` }];
+		case 3:
+			return number % 2 === 0 ? [] : [{ type: "text", text }];
+		default:
+			return [{ type: "text", text }];
+	}
+}
+
+const usage = { input: 900, output: 20, cacheRead: 0, cacheWrite: 0, totalTokens: 920 };
+const toolNames = ["read", "bash", "write", "edit", "grep", "acp_status"];
+
+type Player = (log: Log, step: Step, settings: Settings) => void;
+
+const players: Readonly<Record<Exclude<StepKind, "restart" | "copy">, Player>> = {
+	user: (log, { picks: [a] }) => log.user(contentOf(a, "ask")),
+	answer: (log, { form, picks: [a] }) => assistant(log, textOf(a, "say"), [], form),
+	work: playWork,
+	custom: (log, { picks: [a] }) =>
+		log.message({ role: "custom", content: contentOf(a, "note"), ...{ customType: "x", display: true } }),
+	omitted: (log, { picks: [a] }) => log.message({ role: "custom", content: textOf(a, "secret") }, true),
+	failed: (log, { form, picks: [a] }) => {
+		const stopReason = form % 2 === 0 ? "error" : "aborted";
+		assistant(log, textOf(a, "fail"), form % 3 === 0 ? [] : ["bash"], form, { stopReason });
+	},
+	system: (log, { picks: [a] }) => log.message({ role: "system", content: textOf(a, "rule") }),
+	compaction: playCompaction,
+	branchSummary: (log, { picks: [a] }) => log.branchSummary(`left ${textOf(a, "sum")}`),
+	edit: playEdit,
+	other: playOther,
+	move: (log, { form, picks: [a] }) => {
+		const ids = [...log.entries.keys()];
+		log.leafId = form % 12 === 0 || ids.length === 0 ? null : choose(ids, a);
+	},
+	compress: playCompress,
+	recommended: playRecommended,
+	unfold: playUnfold,
+	truncate: playTruncate,
+	nudge: (log) => log.operation({ kind: "nudge", sizeTokens: viewTokens(log.view()) }),
+};
+
+/** Plays one step and returns the log that goes on: a restart and a copy make another one. */
+export function perform(log: Log, step: Step, settings: Settings): Log {
+	if (step.kind === "restart") return copyOf(log, (id) => id);
+	if (step.kind === "copy") return copyOf(log, (id) => `c${step.form}-${id}`);
+	players[step.kind](log, step, settings);
+	return log;
+}
+
+/** An assistant message, with or without thinking, signature and usage; some of its call ids occur more than once. */
+function assistant(log: Log, text: string, tools: readonly string[], form: number, over: Partial<Message> = {}): void {
+	const signature = form % 3 === 1 ? {} : { thinkingSignature: `signed${form}` };
+	const series = form % 4 === 0 ? "" : `${log.entries.size}_`;
+	const content: Part[] = [
+		...(form % 3 === 0 ? [] : [{ type: "thinking" as const, thinking: `thought${form}`, ...signature }]),
+		...(text === "" ? [] : [{ type: "text" as const, text }]),
+		...tools.map((name, index) => {
+			return {
+				type: "toolCall" as const,
+				id: `call_${series}${index}`,
+				name,
+				arguments: { path: `src/${form % 3}.ts` },
+			};
+		}),
+	];
+	log.message({ role: "assistant", content, stopReason: "stop", ...(form % 2 === 0 ? { usage } : {}), ...over });
+}
+
+/** An assistant message with one to four calls, and their results; now and then a result is missing. */
+function playWork(log: Log, { form, picks: [a, b, c] }: Step): void {
+	const tools = Array.from({ length: 1 + (a % 4) * (b % 2) }, (_, index) => choose(toolNames, b + index));
+	assistant(log, a % 3 === 0 ? "" : textOf(b, "do"), tools, form, { stopReason: "toolUse" });
+	for (const call of tools.keys()) {
+		if ((c + call) % 16 === 0) return;
+		log.result(contentOf(c + 37 * call, "out"), { call, isError: (c + call) % 5 === 0 });
+	}
+}
+
+/** The entries on the branch of a log that hold a message, system messages apart. */
+function messagesOf(log: Log): readonly (Entry & { readonly message: Message })[] {
+	const branch = log.branch();
+	return branch.messages(1, branch.lastOrdinal).flatMap(({ entry }) => ("message" in entry ? entry : []));
+}
+
+function playCompaction(log: Log, { form, picks: [a, b] }: Step): void {
+	const starts = messagesOf(log).filter((entry) => entry.kind === "message" && entry.message.role !== "toolResult");
+	const early = starts.slice(0, Math.ceil(starts.length / (1 + (form % 3))));
+	const firstKept = a % 5 === 0 || starts.length === 0 ? undefined : choose(early, a);
+	const message = { role: "custom", content: `summary ${textOf(b, "sum")}`, timestamp: 1_800_000_000_000 + a };
+	const system = { role: "system", content: "rules so far", timestamp: 1_800_000_000_000 + a };
+	log.append({
+		kind: "compaction",
+		firstKeptId: firstKept?.id ?? null,
+		message,
+		...(form % 2 === 0 ? { system } : {}),
+	});
+}
+
+/** Leaves a message out, gives it other content, or brings back one that was left out. */
+function playEdit(log: Log, { form, picks: [a, b] }: Step): void {
+	const edits = log.branch().leaf?.edits;
+	const isTarget = (id: string) => form % 3 !== 1 || edits?.get(id)?.replacement === null;
+	const targets = messagesOf(log).filter((entry) => entry.kind === "message" && !entry.omitted && isTarget(entry.id));
+	if (targets.length === 0) return;
+	const { id, message } = choose(targets, a);
+	if (form % 3 === 0) log.edit(id, null);
+	else log.edit(id, { content: form % 3 === 1 ? message.content : contentOf(b, "new") });
+}
+
+const summaries = [
+	"done",
+	"short and true",
+	"a <acp>m00001</acp> b",
+	"all about it ".repeat(60),
+	"so be it",
+	"done",
+	"",
+];
+
+/** One message with one or two compress calls of one or two ranges each. */
+function playCompress(log: Log, { form, picks }: Step, settings: Settings): void {
+	const [a, b, c, d] = picks;
+	const { lastOrdinal, state } = log.branch();
+	const pieces = piecesOf(log.view().items);
+	const range = (start: number, end: number): RangeRequest => ({
+		startId: refOf(start, pieces.slice(0, Math.ceil(pieces.length / 2))),
+		endId: refOf(end, pieces),
+		summary: choose(summaries, form + end),
+		...(form % 4 === 0 ? { topic: textOf(start, "topic") } : {}),
+	});
+	const first = form % 2 === 0 ? [range(a, b)] : [range(a, b), range(c, d)];
+	compress(log, form % 5 === 0 ? [first, [range(d, a)]] : [first], form % 7 !== 0, settings);
+
+	/** Mostly the ref of something in view, else any ref, a foreign one, or no ref at all. */
+	function refOf(number: number, among: readonly Piece[]): string {
+		const block = `b${1 + ((number >> 3) % (state.lastNumber + 1))}`;
+		if (form % 6 === 5 && state.lastNumber > 1) return block;
+		if (number % 8 < 6 && among.length > 0) {
+			const piece = choose(among, number >> 3);
+			return piece.kind === "block" ? `b${piece.block.number}` : messageRef(choose(piece.records, number).ordinal);
+		}
+		if (number % 8 < 7) return messageRef(1 + ((number >> 3) % (lastOrdinal + 1)));
+		return number % 32 === 7 ? choose(["", "x", "m0", "m00002@e2", "b1@e9"], number >> 5) : block;
+	}
+}
+
+/** A call of all or some of the ranges that the view recommends. */
+function playRecommended(log: Log, { form, picks: [a] }: Step, settings: Settings): void {
+	const { foldable } = requestAt({ log, leafId: log.leafId }, { settings }).view;
+	const ranges = foldable
+		.filter((_, index) => ((a >> index) & 1) === 0)
+		.map(({ from, to }) => ({
+			startId: messageRef(from),
+			endId: messageRef(to),
+			summary: choose(summaries, form + to),
+		}));
+	if (ranges.length > 0) compress(log, [ranges], form % 7 !== 0, settings);
+}
+
+/**
+ * Plays compress calls of one message; without `details` each result is replayed from its arguments. Details stay where
+ * a ref names an entry: in a copy under other ids such arguments say nothing.
+ */
+export function compress(
+	log: Log,
+	calls: readonly RangeRequest[][],
+	hasDetails: boolean,
+	settings: Settings,
+): readonly FoldPlan[] {
+	const contents = calls.map((content) => ({ name: "compress", arguments: { content } }));
+	const id = log.assistant("", contents);
+	return calls.map((ranges, call) => {
+		const branch = log.branch();
+		const plan = planFold(branch, log.view(settings), settings, ranges, log.timeline.find(id));
+		const isKept = hasDetails || ranges.some((range) => `${range.startId}${range.endId}`.includes("@"));
+		const details = plan.operation !== undefined && isKept ? { details: mark(plan.operation) } : {};
+		log.result(foldText(plan, narrowWindow), { call, isError: plan.operation === undefined, ...details });
+		return plan;
+	});
+}
+
+/** An unfold as a command records it, of any block, or as the model asks for it, judged as the tool does. */
+function playUnfold(log: Log, { form, picks: [a] }: Step): void {
+	const { state } = log.branch();
+	const tops = state.tops.map((top) => top.number);
+	const number = tops.length === 0 || a % 4 === 0 ? 1 + (a % (state.lastNumber + 1)) : choose(tops, a);
+	const unfold = (block: number): Operation => ({ kind: "unfold", block, sizeTokens: 7 });
+	if (form % 3 === 0) {
+		log.operation(unfold(number));
+		return;
+	}
+	log.assistant("", [{ name: "decompress", arguments: { id: `b${number}`, to: "view" } }]);
+	const plan = planUnfold(log.branch(), `b${number}`);
+	if ("code" in plan) log.result("refused", { isError: true });
+	else {
+		const details = form % 3 === 1 ? { details: mark(unfold(plan.block.number)) } : {};
+		log.result(unfoldText(`b${number}`, plan.back, 7, narrowWindow), details);
+	}
+}
+
+/** What the kernel does not know, what only looks like an operation, or a cut that names an entry of any branch. */
+function playOther(log: Log, { form, picks: [a, b] }: Step): void {
+	const marked = [null, "x", { acp: 1 }, { acp: 1, op: { kind: "fold", sizeTokens: -1 } }, { acp: 2, op: a }];
+	if (form % 4 === 0) log.other();
+	else if (form % 4 === 1) log.append({ kind: "custom", customType: "x", data: choose(marked, a) });
+	else if (form % 4 === 2) log.append({ kind: "custom", customType: "acp-operation", data: choose(marked, a) });
+	else if (log.leafId !== null) {
+		const id = choose([...log.entries.keys()], a);
+		const own = messagesOf(log).findIndex((entry) => entry.id === id);
+		log.operation(cutOf(id, own < 0 ? 1 + (b % 20) : own + 1, b));
+	}
+}
+
+/** A cut that keeps next to nothing of a message. */
+function cutOf(id: string, ordinal: number, number: number): Operation {
+	const cut = { id, ordinal, rule: "truncate", keepChars: 1 + (number % 9), savedTokens: 1 } as const;
+	return { kind: "truncate", reductions: [cut], sizeTokens: 7 };
+}
+
+/** A cut as the adapter plans it, or one that keeps next to nothing of a result in view. */
+function playTruncate(log: Log, { form, picks: [a, b] }: Step, settings: Settings): void {
+	const branch = log.branch();
+	const view = standingView(branch, contextOf(branch, { settings }));
+	const planned = planTruncation(view, contextOf(branch, { settings }), 100);
+	if (form % 2 === 0 && planned !== undefined) log.operation(planned);
+	const results = view.items.flatMap((item) =>
+		item.kind === "entry" && item.message.role === "toolResult" ? item.record : [],
+	);
+	if (form % 2 === 0 || results.length === 0) return;
+	const { entry, ordinal } = choose(results, a);
+	log.operation(cutOf(entry.id, ordinal, b));
+}
