@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { CONFIG_DIR_NAME, type ExtensionAPI, type ExtensionContext } from "@earendil-works/pi-coding-agent";
 import {
+	type Archive,
 	type Branch,
 	type Context,
 	encodeSidecar,
@@ -14,11 +15,12 @@ import {
 	type View,
 	windowOf,
 } from "../kernel/index.ts";
+import { createArchive } from "./archive.ts";
 import { createConfig, type LiveConfig } from "./config/load.ts";
 import type { Config } from "./config/schema.ts";
 import { type CompressOwner, compressOwner, type Host, hostOf } from "./host.ts";
 import { createLog, type Log } from "./log.ts";
-import { createSidecarStore, type SidecarStore } from "./store/sidecar.ts";
+import { createSidecarStore, type SidecarStore, sidecarPath } from "./store/sidecar.ts";
 import { compressParameters } from "./tools/compress-parameters.ts";
 import { version } from "./version.ts";
 
@@ -27,6 +29,7 @@ export interface Session {
 	readonly timeline: Timeline;
 	readonly config: LiveConfig;
 	readonly log: Log;
+	readonly archive: { of(host: Host): Archive };
 	readonly sidecar: SidecarStore;
 	/** The state that the sidecar says. */
 	savedState: State | undefined;
@@ -112,12 +115,19 @@ export function createSessions(pi: ExtensionAPI): Sessions {
 			if (latest === undefined) process.stderr.write(`pi-billion-context: ${scope}: ${fields.message}\n`);
 			else latest.log.error(scope, fields);
 		},
-		async saveSidecar({ session, host, branch }) {
+		async saveSidecar(moment) {
+			const { session, host, branch } = moment;
 			const { state } = branch;
-			if (host.sessionFile === undefined || state.blocks.size === 0 || state === session.savedState) return;
+			const path = sidecarPath(host);
+			if (path === undefined || state.blocks.size === 0 || state === session.savedState) return;
 			session.savedState = state;
-			const problem = await session.sidecar.save(`${host.sessionFile}.acp.json`, encodeSidecar(branch, version));
-			if (problem !== undefined) session.log.warn("sidecar", { problem });
+			const problem = await session.sidecar.save(path, encodeSidecar(branch, version));
+			if (problem !== undefined)
+				this.notice(
+					moment,
+					`The sidecar could not be written (folds are safe in the session log): ${problem}`,
+					"warning",
+				);
 		},
 	};
 }
@@ -132,8 +142,10 @@ function openSession(host: Host): Session {
 	});
 	const { logPath } = config.current();
 	const log = createLog({ path: logPath, debug: () => config.current().debug, now: () => new Date() });
+	const timeline = new Timeline(replayCall);
 	return {
-		timeline: new Timeline(replayCall),
+		timeline,
+		archive: createArchive(timeline),
 		config,
 		log,
 		sidecar: createSidecarStore(),

@@ -10,6 +10,17 @@ export interface SidecarStore {
 	flush(): Promise<void>;
 }
 
+/** Where the sidecar of a session is; undefined for sessions that live in memory only. */
+export function sidecarPath({ sessionFile }: { readonly sessionFile: string | undefined }): string | undefined {
+	return sessionFile === undefined ? undefined : `${sessionFile}.acp.json`;
+}
+
+/** The content of a sidecar that another program wrote; undefined if there is none, it is ours, or it cannot be read. */
+export async function readForeign(path: string): Promise<unknown> {
+	const text = await readFile(path, "utf8").catch(() => undefined);
+	return text === undefined || isOurs(text) ? undefined : parsed(text);
+}
+
 export function createSidecarStore(): SidecarStore {
 	const written = new Map<string, string>();
 	const reported = new Set<string>();
@@ -61,17 +72,21 @@ async function freeName(path: string): Promise<string> {
 }
 
 function isOurs(text: string): boolean {
+	const value = parsed(text);
+	if (typeof value !== "object" || value === null || !("producer" in value) || !("schemaVersion" in value))
+		return false;
+	const { producer, schemaVersion } = value;
+	const isOwn =
+		typeof producer === "object" && producer !== null && "name" in producer && producer.name === producerName;
+	return isOwn && schemaVersion === 1;
+}
+
+/** The value of a JSON text; undefined for a text that is none. */
+function parsed(text: string): unknown {
 	try {
-		const value: unknown = JSON.parse(text);
-		if (typeof value !== "object" || value === null || !("producer" in value) || !("schemaVersion" in value))
-			return false;
-		const { producer, schemaVersion } = value;
-		const isOwn =
-			typeof producer === "object" && producer !== null && "name" in producer && producer.name === producerName;
-		return isOwn && schemaVersion === 1;
-	} catch (error) {
-		if (error instanceof SyntaxError) return false;
-		throw error;
+		return JSON.parse(text);
+	} catch {
+		return undefined;
 	}
 }
 
