@@ -54,7 +54,7 @@ function call(tool: string, args: JsonObject, text: string, details?: JsonValue)
 		toolCallId: id,
 		toolName: tool,
 		content: [{ type: "text", text }],
-		details,
+		...(details === undefined ? {} : { details }),
 		isError: false,
 		timestamp: Date.now(),
 	});
