@@ -67,8 +67,11 @@ export function extent(spans: readonly Span[]): Span {
 	return { from: spans[0]?.from ?? 0, to: spans.at(-1)?.to ?? 0 };
 }
 
+/** A block before its text is made and it stands in a log. */
+export type BlockHead = Omit<Block, "text" | "author" | "createdAtMs" | "madeBy">;
+
 /** The message text of a block; see contract.md, "Units, ranges, blocks". `record` is made by code, "" for none. */
-export function blockText(block: Omit<Block, "text" | "author" | "createdAtMs" | "madeBy">, record: string): string {
+export function blockText(block: BlockHead, record: string): string {
 	const attributes = [
 		`id="${blockRef(block.number)}"`,
 		`tier="${block.tier}"`,

@@ -1,19 +1,16 @@
 import type { RangeRequest } from "./arguments.ts";
-import { type Block, blockText, type Span } from "./block.ts";
-import { digest } from "./digest.ts";
+import { foldPieces } from "./fold.ts";
 import { textOf } from "./message.ts";
-import type { LoggedBlock, LoggedReduction, LoggedSpan, Operation } from "./operation.ts";
+import type { LoggedBlock, LoggedReduction, Operation } from "./operation.ts";
 import { foldableRanges } from "./pipeline/recommend.ts";
 import type { Problem } from "./problem.ts";
 import { type Protection, protectedPieces } from "./protect.ts";
 import { blockRef } from "./ref.ts";
 import { type Layout, layout, type Resolved, resolveRange } from "./resolve.ts";
-import { sentMessage } from "./sent.ts";
 import type { Settings } from "./settings.ts";
-import { blockAt } from "./state.ts";
 import type { Branch, BranchRecord } from "./timeline.ts";
-import { formatRange, type Piece, pieceMessages, type Range, rangeOf, type UnitPiece } from "./unit.ts";
-import { blockItem, type View, viewTokens } from "./view.ts";
+import { formatRange, type Piece, type Range, rangeOf, type UnitPiece } from "./unit.ts";
+import { type View, viewTokens } from "./view.ts";
 
 /** What became of one range of a call. */
 export type RangeOutcome =
@@ -72,7 +69,7 @@ export function planFold(
 	call: BranchRecord | undefined,
 ): FoldPlan {
 	const placed = layout(branch, view, call);
-	const reasons = new Map(protectedPieces(placed.available, settings));
+	const reasons = new Map(protectedPieces(placed.available, settings, placed.state));
 	for (const piece of placed.pieces.slice(placed.available.length)) reasons.set(piece, "the call in progress");
 	const taken = new Map<Piece, string>();
 	const judged = ranges.map((request) => judge(request, placed, reasons, taken));
@@ -119,33 +116,19 @@ function judge(
 }
 
 function makeBlock(placed: Layout, { request, resolved, kept, stayed }: Candidate, number: number): RangeOutcome {
-	const { branch } = placed;
-	const children = kept.flatMap((piece) => (piece.kind === "block" ? piece.block : []));
-	const spans = spansOf(placed, kept);
-	const covered = spans.flatMap((span) => branch.messages(span.from, span.to)).filter((record) => !record.isSilent);
-	const folded: Omit<Block, "text" | "author" | "createdAtMs" | "madeBy"> = {
+	const { range, notes, isInBlocks } = resolved;
+	const { summary, topic } = request;
+	const { block, beforeTokens, afterTokens } = foldPieces(placed, kept, {
 		number,
-		tier: tierOf(children, resolved.isInBlocks),
-		...(request.topic?.trim() ? { topic: request.topic.trim() } : {}),
-		summary: request.summary,
-		spans,
-		children: children.map((child) => child.number),
-		messages: kept.reduce((sum, piece) => sum + pieceMessages(piece), 0),
-		sizeTokens: kept.reduce(
-			(sum, piece) => sum + (piece.kind === "block" ? piece.block.sizeTokens : piece.sizeTokens),
-			0,
-		),
-	};
-	const text = blockText(folded, digest(covered.flatMap((record) => sentMessage(branch, record) ?? [])));
-	const beforeTokens = kept.reduce((sum, piece) => sum + piece.sizeTokens, 0);
-	const afterTokens = blockItem({ ...folded, text, author: "model", createdAtMs: 0, madeBy: "" }).sizeTokens;
+		summary,
+		topic,
+		tier: tierOf(kept, isInBlocks),
+	});
 	if (afterTokens >= beforeTokens) {
-		const { range } = resolved;
 		const problem = { code: "notSmaller", range, textTokens: afterTokens, sizeTokens: beforeTokens } as const;
-		return { isApplied: false, request, problem, notes: resolved.notes };
+		return { isApplied: false, request, problem, notes };
 	}
-	const block: LoggedBlock = { ...folded, text, spans: spans.map((span) => logged(branch, span)) };
-	return { isApplied: true, request, block, beforeTokens, afterTokens, notes: resolved.notes, stayed };
+	return { isApplied: true, request, block, beforeTokens, afterTokens, notes, stayed };
 }
 
 function commit(
@@ -158,7 +141,7 @@ function commit(
 	const applied = outcomes.filter((outcome) => outcome.isApplied);
 	const beforeTokens = viewTokens(view);
 	if (applied.length === 0) {
-		const foldable = foldableRanges(placed.available, settings);
+		const foldable = foldableRanges(placed.available, settings, placed.state);
 		return { operation: undefined, outcomes, beforeTokens, afterTokens: beforeTokens, foldable };
 	}
 	const folded = new Set(
@@ -180,7 +163,8 @@ function commit(
 	};
 	const hidden = new Set<Piece>(spent);
 	const left = placed.available.filter((piece) => !hidden.has(piece));
-	return { operation, outcomes, beforeTokens, afterTokens, foldable: foldableRanges(left, settings, folded) };
+	const foldable = foldableRanges(left, settings, placed.state, folded);
+	return { operation, outcomes, beforeTokens, afterTokens, foldable };
 }
 
 /** Units of our own calls after the first folded piece: their results are part of no later step. */
@@ -212,48 +196,7 @@ function groupStayed(pieces: readonly Piece[], reasons: ReadonlyMap<Piece, Prote
 }
 
 /** One above the highest block inside if the range was given in blocks, else the highest inside; 1 to 3. */
-function tierOf(children: readonly Block[], isInBlocks: boolean): number {
-	const highest = Math.max(0, ...children.map((child) => child.tier));
+function tierOf(kept: readonly Piece[], isInBlocks: boolean): number {
+	const highest = Math.max(0, ...kept.map((piece) => (piece.kind === "block" ? piece.block.tier : 0)));
 	return Math.min(3, Math.max(1, isInBlocks ? highest + 1 : highest));
-}
-
-/**
- * The spans of the pieces. A gap between two of them is closed if nothing in it is in view or a summary by the host:
- * spent calls and failed messages between two folded units are folded with them.
- */
-function spansOf(placed: Layout, kept: readonly Piece[]): readonly Span[] {
-	const { branch } = placed;
-	const parts = kept.flatMap((piece) => pieceSpans(placed, piece)).toSorted((a, b) => a.from - b.from);
-	const spans: Span[] = [];
-	for (const part of parts) {
-		const last = spans.at(-1);
-		if (last !== undefined && isBridged(placed, last.to, part.from)) spans[spans.length - 1] = { ...last, to: part.to };
-		else spans.push(part);
-	}
-	return spans;
-
-	function isBridged({ byOrdinal, state }: Layout, left: number, right: number): boolean {
-		if (isSummary(branch, left) || isSummary(branch, right)) return false;
-		return branch
-			.messages(left + 1, right - 1)
-			.every(({ ordinal }) => !byOrdinal.has(ordinal) && !isSummary(branch, ordinal) && !blockAt(state, ordinal));
-	}
-}
-
-/** A unit is folded whole, with what an edit keeps out of view now: a later edit may bring that back. */
-function pieceSpans({ branch, state }: Layout, piece: Piece): readonly Span[] {
-	if (piece.kind === "block") return piece.block.spans;
-	const [first] = piece.records;
-	const records = first === undefined ? [] : branch.unit(first.unit);
-	return records
-		.filter(({ ordinal }) => blockAt(state, ordinal) === undefined)
-		.map(({ ordinal }) => ({ from: ordinal, to: ordinal }));
-}
-
-function isSummary(branch: Branch, ordinal: number): boolean {
-	return branch.message(ordinal)?.entry.kind === "compaction";
-}
-
-function logged(branch: Branch, { from, to }: Span): LoggedSpan {
-	return { fromId: branch.message(from)?.entry.id ?? "", from, toId: branch.message(to)?.entry.id ?? "", to };
 }

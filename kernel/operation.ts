@@ -31,7 +31,16 @@ export type LoggedReduction = ReductionRule & {
 	readonly savedTokens: number;
 };
 
-/** A decision in the log. All but `nudge` are commits; `sizeTokens` is the size of the view right after. */
+/** A message that stays in view whatever is folded around it. */
+export interface LoggedMessage {
+	readonly id: string;
+	readonly ordinal: number;
+}
+
+/**
+ * A decision in the log. All but `nudge`, `pin` and `unpin` are commits; `sizeTokens` is the size of the view right after.
+ * `undo` takes back the last commit that was not taken back, `redo` the last undo.
+ */
 export type Operation =
 	| {
 			readonly kind: "fold";
@@ -42,6 +51,8 @@ export type Operation =
 	  }
 	| { readonly kind: "unfold"; readonly block: number; readonly sizeTokens: number }
 	| { readonly kind: "truncate"; readonly reductions: readonly LoggedReduction[]; readonly sizeTokens: number }
+	| { readonly kind: "undo" | "redo" }
+	| { readonly kind: "pin" | "unpin"; readonly message: LoggedMessage }
 	| { readonly kind: "nudge"; readonly sizeTokens: number };
 
 /** The `customType` of entries that hold an operation. */
@@ -68,19 +79,34 @@ export function isMarked(value: unknown): boolean {
 }
 
 function isOperation(value: unknown): value is Operation {
-	if (!isObject(value) || !isCount(value.sizeTokens)) return false;
+	if (!isObject(value)) return false;
 	switch (value.kind) {
 		case "fold":
-			return isAuthor(value.author) && isList(value.blocks, isBlock) && isList(value.reductions, isReduction);
+			return (
+				isCount(value.sizeTokens) &&
+				isAuthor(value.author) &&
+				isList(value.blocks, isBlock) &&
+				isList(value.reductions, isReduction)
+			);
 		case "unfold":
-			return isPositive(value.block);
+			return isCount(value.sizeTokens) && isPositive(value.block);
 		case "truncate":
-			return isList(value.reductions, isReduction);
+			return isCount(value.sizeTokens) && isList(value.reductions, isReduction);
 		case "nudge":
+			return isCount(value.sizeTokens);
+		case "undo":
+		case "redo":
 			return true;
+		case "pin":
+		case "unpin":
+			return isMessage(value.message);
 		default:
 			return false;
 	}
+}
+
+function isMessage(value: unknown): value is LoggedMessage {
+	return isObject(value) && typeof value.id === "string" && isPositive(value.ordinal);
 }
 
 function isBlock(value: unknown): value is LoggedBlock {

@@ -17,6 +17,8 @@ export type Problem =
 	| { readonly code: "emptySummary"; readonly range: string }
 	| { readonly code: "notSmaller"; readonly range: string; readonly textTokens: number; readonly sizeTokens: number }
 	| { readonly code: "topTier"; readonly block: number }
+	| { readonly code: "nothingToUndo" }
+	| { readonly code: "nothingToRedo" }
 	| { readonly code: "aborted" }
 	| { readonly code: "standingDown"; readonly reason: string }
 	| { readonly code: "emptyQuery" }
@@ -64,6 +66,10 @@ export function whatIsWrong(problem: Problem): string {
 			return `The block for ${problem.range} would take ${problem.textTokens} tokens, what it replaces takes ${problem.sizeTokens}.`;
 		case "topTier":
 			return `${blockRef(problem.block)} is of the highest tier and alone; rewriting it would gain nothing.`;
+		case "nothingToUndo":
+			return "There is nothing to take back.";
+		case "nothingToRedo":
+			return "There is nothing to do again: no undo since the last fold.";
 		case "aborted":
 			return "The call was aborted; nothing changed.";
 		case "standingDown":

@@ -1,15 +1,27 @@
 import type { Settings } from "./settings.ts";
+import type { State } from "./state.ts";
 import type { Piece, UnitPiece } from "./unit.ts";
 
 /** Why a unit may not be folded now. */
-export type Protection = "the last user message" | "recent messages" | "a protected tool" | "the call in progress";
+export type Protection =
+	| "the last user message"
+	| "recent messages"
+	| "a protected tool"
+	| "pinned"
+	| "the call in progress";
 
 /** The units of the view that may not be folded, each with the reason. Blocks are never protected. */
-export function protectedPieces(pieces: readonly Piece[], settings: Settings): ReadonlyMap<Piece, Protection> {
+export function protectedPieces(
+	pieces: readonly Piece[],
+	settings: Settings,
+	{ pins }: Pick<State, "pins">,
+): ReadonlyMap<Piece, Protection> {
 	const isProtectedTool = globs(settings.protectedTools);
 	const reasons = new Map<Piece, Protection>();
 	for (const piece of pieces) {
-		if (piece.kind === "unit" && piece.tools.some(isProtectedTool)) reasons.set(piece, "a protected tool");
+		if (piece.kind === "block") continue;
+		if (piece.tools.some(isProtectedTool)) reasons.set(piece, "a protected tool");
+		if (piece.records.some((record) => pins.has(record.ordinal))) reasons.set(piece, "pinned");
 	}
 	for (const piece of recentZone(pieces, settings)) reasons.set(piece, "recent messages");
 	const last = pieces.findLast((piece) => piece.kind === "unit" && piece.records[0]?.message?.role === "user");

@@ -1,3 +1,4 @@
+import { type Archive, type ForeignBranch, noArchive, whereabouts } from "./archive.ts";
 import { type Block, formatSpans, spansWithout } from "./block.ts";
 import { estimateImageTokens, estimateTokens } from "./estimate.ts";
 import {
@@ -34,39 +35,70 @@ export interface Originals {
 	readonly block: Block | undefined;
 }
 
-/** Finds the messages behind a block, a message or a range; refuses what the branch does not have. */
-export function findOriginals(branch: Branch, id: string): Originals | Problem {
+/**
+ * Finds the messages behind a block, a message or a range. Foreign refs, and a bare block that is unknown here but the only
+ * one of its number elsewhere, are looked up in the archive; the title says where they are. Refuses what is nowhere.
+ */
+export function findOriginals(branch: Branch, id: string, archive: Archive = noArchive): Originals | Problem {
 	const range = parseRefRange(id);
 	if (range === undefined) return { code: "unreadableRef", text: id };
-	const from = originalsOf(branch, range.from);
-	if ("code" in from || range.to === range.from) return from;
-	const to = originalsOf(branch, range.to);
-	if ("code" in to) return to;
+	const to = originalsOf(branch, range.to, archive);
+	if ("code" in to || range.to === range.from) return to;
+	const from = originalsOf(to.branch, range.from, archive);
+	if ("code" in from) return from;
+	if (from.branch !== to.branch) return { code: "foreignRef", ref: formatRef(range.from) };
 	const ends = [from, to].flatMap(({ records }) => [...records.slice(0, 1), ...records.slice(-1)]);
 	const ordinals = ends.map((record) => record.ordinal);
 	const [first, last] = [Math.min(...ordinals), Math.max(...ordinals)];
-	return { title: `${messageRef(first)}-${messageRef(last)}`, records: branch.messages(first, last), block: undefined };
+	const title = `${messageRef(first)}-${messageRef(last)}${to.place}`;
+	return { title, records: to.branch.messages(first, last), block: undefined };
 }
 
-function originalsOf(branch: Branch, ref: Ref): Originals | Problem {
-	return ref.kind === "block" ? blockOriginals(branch, ref) : messageOriginals(branch, ref);
+/** Originals with the branch they are on; `place` is "" on the current one. */
+interface Found extends Originals {
+	readonly branch: Branch;
+	readonly place: string;
 }
 
-function blockOriginals(branch: Branch, ref: Ref): Originals | Problem {
-	const { blocks } = branch.state;
-	const block = blocks.get(ref.number);
-	if (ref.at !== undefined && block?.madeBy !== ref.at) return { code: "foreignRef", ref: formatRef(ref) };
-	if (block === undefined) return { code: "unknownBlock", ref: formatRef(ref), known: [...blocks.keys()] };
+function originalsOf(branch: Branch, ref: Ref, archive: Archive): Found | Problem {
+	const find = ref.kind === "block" ? blockOriginals : messageOriginals;
+	const here = find(branch, ref, "");
+	if (here !== undefined) return here;
+	const foreign = ref.at === undefined ? lonelyBlock(ref, archive) : archive.branchAt(ref.at);
+	const there = foreign && find(foreign.branch, { ...ref, at: localPart(ref.at) }, `, ${whereabouts(foreign)}`);
+	if (there !== undefined) return there;
+	if (ref.at !== undefined) return { code: "foreignRef", ref: formatRef(ref) };
+	if (ref.kind === "message") return { code: "unknownMessage", ref: formatRef(ref), last: branch.lastOrdinal };
+	return { code: "unknownBlock", ref: formatRef(ref), known: [...branch.state.blocks.keys()] };
+}
+
+/** The only branch with a block of a number, whatever branches share it; undefined if blocks of several makings have it. */
+function lonelyBlock(ref: Ref, archive: Archive): ForeignBranch | undefined {
+	if (ref.kind === "message") return undefined;
+	const having = archive.branches().filter(({ branch }) => branch.state.blocks.has(ref.number));
+	const makers = new Set(having.map(({ branch }) => branch.state.blocks.get(ref.number)?.madeBy));
+	return makers.size === 1 ? having[0] : undefined;
+}
+
+/** The entry id of an address. */
+function localPart(at: string | undefined): string | undefined {
+	return at?.slice(at.lastIndexOf("/") + 1);
+}
+
+type LocalRef = Pick<Ref, "number"> & { readonly at?: string | undefined };
+
+function blockOriginals(branch: Branch, ref: LocalRef, place: string): Found | undefined {
+	const block = branch.state.blocks.get(ref.number);
+	if (block === undefined || (ref.at !== undefined && block.madeBy !== ref.at)) return undefined;
 	const records = block.spans.flatMap((span) => branch.messages(span.from, span.to));
 	const spans = listed(block.spans.map((span) => formatSpans([span])));
-	return { title: `${blockRef(block.number)} (${spans})`, records, block };
+	return { title: `${blockRef(block.number)} (${spans})${place}`, records, block, branch, place };
 }
 
-function messageOriginals(branch: Branch, ref: Ref): Originals | Problem {
+function messageOriginals(branch: Branch, ref: LocalRef, place: string): Found | undefined {
 	const record = branch.message(ref.number);
-	if (ref.at !== undefined && record?.entry.id !== ref.at) return { code: "foreignRef", ref: formatRef(ref) };
-	if (record === undefined) return { code: "unknownMessage", ref: formatRef(ref), last: branch.lastOrdinal };
-	return { title: messageRef(ref.number), records: [record], block: undefined };
+	if (record === undefined || (ref.at !== undefined && record.entry.id !== ref.at)) return undefined;
+	return { title: `${messageRef(ref.number)}${place}`, records: [record], block: undefined, branch, place };
 }
 
 /** What a model can be shown of a part. */

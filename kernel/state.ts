@@ -9,23 +9,36 @@ export interface Commit {
 	readonly entryId: string;
 	/** Ordinal of the last message before it, or of the message that carries it. */
 	readonly ordinal: number;
-	readonly sizeTokens: number;
 }
 
-/** What the operations on a branch add up to. A value: it never changes, `apply` makes the next one. */
-export interface State {
-	/** Every block made on the branch, by number. */
-	readonly blocks: ReadonlyMap<number, Block>;
+/** What a commit may change, so that it can be taken back: everything but the numbers of blocks. */
+export interface Shape {
 	/** The blocks that stand for messages, sorted by their first ordinal; their spans are disjoint. */
 	readonly tops: readonly Block[];
 	/** The spans of `tops` in order, each with its block. */
 	readonly intervals: readonly (Span & { readonly block: Block })[];
-	readonly lastNumber: number;
 	/** By the ordinal of the message. */
 	readonly reductions: ReadonlyMap<number, Reduction>;
-	readonly commit: Commit | undefined;
 	/** Size of the view at the last commit or nudge; growth is counted from here. */
 	readonly baseTokens: number | undefined;
+}
+
+/** Shapes to go back or forward to, the nearest first. */
+export interface Shapes {
+	readonly shape: Shape;
+	readonly rest: Shapes | undefined;
+}
+
+/** What the operations on a branch add up to. A value: it never changes, `apply` makes the next one. */
+export interface State extends Shape {
+	/** Every block made on the branch, by number; those taken back included, since a number is never reused. */
+	readonly blocks: ReadonlyMap<number, Block>;
+	readonly lastNumber: number;
+	/** Ordinals of the messages that stay in view. */
+	readonly pins: ReadonlySet<number>;
+	readonly commit: Commit | undefined;
+	readonly undoable: Shapes | undefined;
+	readonly redoable: Shapes | undefined;
 }
 
 export const emptyState: State = {
@@ -34,8 +47,11 @@ export const emptyState: State = {
 	intervals: [],
 	lastNumber: 0,
 	reductions: new Map(),
+	pins: new Set(),
 	commit: undefined,
 	baseTokens: undefined,
+	undoable: undefined,
+	redoable: undefined,
 };
 
 /** The place of an operation in the log, and how its spans are found on this branch. */
@@ -50,20 +66,58 @@ export interface Place {
 /** The state after an operation. What contradicts the state (overlaps, unknown blocks) is left out, never thrown. */
 export function apply(state: State, operation: Operation, place: Place): State {
 	switch (operation.kind) {
-		case "fold":
-			return commit(reduce(operation.blocks.reduce(foldBlock(operation.author, place), state), operation, place));
+		case "fold": {
+			const folded = operation.blocks.reduce(foldBlock(operation.author, place), state);
+			return commit(state, reduce(folded, operation, place), operation, place);
+		}
 		case "truncate":
-			return commit(reduce(state, operation, place));
+			return commit(state, reduce(state, operation, place), operation, place);
 		case "unfold":
-			return commit(unfold(state, operation.block));
+			return commit(state, unfold(state, operation.block), operation, place);
+		case "undo":
+			return goTo(state, "undoable", "redoable", place);
+		case "redo":
+			return goTo(state, "redoable", "undoable", place);
+		case "pin":
+		case "unpin":
+			return { ...state, pins: pinned(state.pins, operation, place) };
 		case "nudge":
 			return { ...state, baseTokens: operation.sizeTokens };
 	}
+}
 
-	function commit(next: State): State {
-		const { sizeTokens } = operation;
-		return { ...next, commit: { entryId: place.entryId, ordinal: place.ordinal, sizeTokens }, baseTokens: sizeTokens };
-	}
+function commit(before: State, after: State, { sizeTokens }: { readonly sizeTokens: number }, place: Place): State {
+	const undoable = { shape: shapeOf(before), rest: before.undoable };
+	return { ...after, baseTokens: sizeTokens, commit: commitAt(place), undoable, redoable: undefined };
+}
+
+/** Takes the nearest shape of one list and keeps the present one in the other. */
+function goTo(state: State, from: "undoable" | "redoable", to: "undoable" | "redoable", place: Place): State {
+	const target = state[from];
+	if (target === undefined) return state;
+	const kept = { shape: shapeOf(state), rest: state[to] };
+	return { ...state, ...target.shape, commit: commitAt(place), [from]: target.rest, [to]: kept };
+}
+
+function shapeOf({ tops, intervals, reductions, baseTokens }: State): Shape {
+	return { tops, intervals, reductions, baseTokens };
+}
+
+function commitAt({ entryId, ordinal }: Place): Commit {
+	return { entryId, ordinal };
+}
+
+function pinned(
+	pins: ReadonlySet<number>,
+	{ kind, message }: Extract<Operation, { kind: "pin" | "unpin" }>,
+	place: Place,
+): ReadonlySet<number> {
+	const ordinal = place.locate(message.id, message.ordinal);
+	if (ordinal === undefined) return pins;
+	const next = new Set(pins);
+	if (kind === "pin") next.add(ordinal);
+	else next.delete(ordinal);
+	return next;
 }
 
 /** The top-level block that covers a message, if any. */

@@ -3,11 +3,10 @@ import { textOf } from "./message.ts";
 import type { Window } from "./meter.ts";
 import { foldableRanges } from "./pipeline/recommend.ts";
 import { formatTokens, next } from "./problem.ts";
-import { protectedPieces } from "./protect.ts";
+import { type Protection, protectedPieces } from "./protect.ts";
 import { blockRef } from "./ref.ts";
-import type { Settings } from "./settings.ts";
 import { formatRange, type Piece, piecesOf, type Range, rangeOf } from "./unit.ts";
-import { type View, viewTokens } from "./view.ts";
+import { type Context, type View, viewTokens } from "./view.ts";
 import { sizeText } from "./wording.ts";
 
 /** The figures behind the status tool, the command and the status line. */
@@ -16,6 +15,8 @@ export interface Status {
 	readonly window: Window;
 	readonly pieces: readonly Piece[];
 	readonly foldable: readonly Range[];
+	/** Why pieces may not be folded now. */
+	readonly reasons: ReadonlyMap<Piece, Protection>;
 	/** Tokens of the originals behind the blocks in view, and what the blocks take instead. */
 	readonly foldedTokens: number;
 	readonly blockTokens: number;
@@ -23,21 +24,22 @@ export interface Status {
 
 export type StatusView = "overview" | "blocks" | "ranges" | "messages";
 
-export function statusOf(view: View, settings: Settings, window: Window): Status {
+export function statusOf(view: View, { branch, settings, window }: Context): Status {
 	const pieces = piecesOf(view.items);
 	const blocks = pieces.filter((piece) => piece.kind === "block");
 	return {
 		sizeTokens: viewTokens(view),
 		window,
 		pieces,
-		foldable: foldableRanges(pieces, settings),
+		foldable: foldableRanges(pieces, settings, branch.state),
+		reasons: protectedPieces(pieces, settings, branch.state),
 		foldedTokens: blocks.reduce((sum, piece) => sum + piece.block.sizeTokens, 0),
 		blockTokens: blocks.reduce((sum, piece) => sum + piece.sizeTokens, 0),
 	};
 }
 
 /** A status in words, the list at most `limit` lines long. */
-export function statusText(status: Status, settings: Settings, show: StatusView, limit: number): string {
+export function statusText(status: Status, show: StatusView, limit: number): string {
 	switch (show) {
 		case "overview":
 			return overview(status);
@@ -46,7 +48,7 @@ export function statusText(status: Status, settings: Settings, show: StatusView,
 		case "ranges":
 			return list(rangeLines(status), limit, "Nothing can be folded now.");
 		case "messages":
-			return list(messageLines(status, settings), limit, "There are no messages.");
+			return list(messageLines(status), limit, "There are no messages.");
 	}
 }
 
@@ -76,10 +78,9 @@ function rangeLines(status: Status): readonly string[] {
 	});
 }
 
-function messageLines(status: Status, settings: Settings): readonly string[] {
-	const reasons = protectedPieces(status.pieces, settings);
+function messageLines(status: Status): readonly string[] {
 	return status.pieces.map((piece) => {
-		const reason = reasons.get(piece);
+		const reason = status.reasons.get(piece);
 		const size = formatTokens(piece.sizeTokens);
 		const name = piece.kind === "block" ? blockRef(piece.block.number) : formatRange(rangeOf([piece]));
 		return `${name} ${size} ${excerpt(piece)}${reason ? ` (stays: ${reason})` : ""}`;

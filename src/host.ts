@@ -7,11 +7,15 @@ export interface Host {
 	readonly sessionId: string;
 	/** Undefined for sessions that live in memory only. */
 	readonly sessionFile: string | undefined;
+	/** The log this session was forked from, if it was. */
+	readonly parentSession: string | undefined;
 	readonly cwd: string;
 	readonly leafId: string | null;
 	readonly model: HostModel | undefined;
 	isProjectTrusted(): boolean;
 	entry(id: string): Entry | undefined;
+	/** Every entry of the file, all branches, by its place in the tree. */
+	links(): readonly { readonly id: string; readonly parentId: string | null }[];
 	notify(text: string, level: "info" | "warning" | "error"): void;
 }
 
@@ -28,6 +32,7 @@ export function hostOf(ctx: ExtensionContext): Host {
 	return {
 		sessionId: sessionManager.getSessionId(),
 		sessionFile: sessionManager.getSessionFile(),
+		parentSession: sessionManager.getHeader()?.parentSession,
 		cwd: ctx.cwd,
 		leafId: sessionManager.getLeafId(),
 		model: model && {
@@ -42,6 +47,7 @@ export function hostOf(ctx: ExtensionContext): Host {
 			const entry = sessionManager.getEntry(id);
 			return entry && entryFromPi(entry);
 		},
+		links: () => sessionManager.getEntries(),
 		notify: (text, level) => {
 			if (ctx.hasUI) ctx.ui.notify(text, level);
 			else process.stderr.write(`${text}\n`);

@@ -11,6 +11,7 @@ import { onContext } from "./hooks/context.ts";
 import { guard } from "./hooks/guard.ts";
 import { onSessionShutdown, onSessionStart, onTurnEnd } from "./hooks/lifecycle.ts";
 import { onBeforeAgentStart } from "./hooks/prompt.ts";
+import { takeOver } from "./hooks/takeover.ts";
 import { createSessions } from "./session.ts";
 import { createTools } from "./tools/index.ts";
 
@@ -22,10 +23,15 @@ export default function piBillionContext(pi: ExtensionAPI): void {
 
 	pi.on(
 		"session_start",
-		guarded("session_start", (_event, ctx) => {
+		guarded("session_start", async (_event, ctx) => {
 			tools.register(ctx);
 			onSessionStart(sessions, ctx);
+			await takeOver(sessions, ctx);
 		}),
+	);
+	pi.on(
+		"session_tree",
+		guarded("session_tree", (_event, ctx) => takeOver(sessions, ctx)),
 	);
 	pi.on(
 		"before_agent_start",

@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { CONFIG_DIR_NAME, type ExtensionAPI, type ExtensionContext } from "@earendil-works/pi-coding-agent";
 import {
+	type Archive,
 	type Branch,
 	type Context,
 	encodeSidecar,
@@ -14,11 +15,12 @@ import {
 	type View,
 	windowOf,
 } from "../kernel/index.ts";
+import { createArchive } from "./archive.ts";
 import { createConfig, type LiveConfig } from "./config/load.ts";
 import type { Config } from "./config/schema.ts";
 import { type CompressOwner, compressOwner, type Host, hostOf } from "./host.ts";
 import { createLog, type Log } from "./log.ts";
-import { createSidecarStore, type SidecarStore } from "./store/sidecar.ts";
+import { createSidecarStore, type SidecarStore, sidecarPath } from "./store/sidecar.ts";
 import { compressParameters } from "./tools/compress-parameters.ts";
 import { version } from "./version.ts";
 
@@ -27,6 +29,7 @@ export interface Session {
 	readonly timeline: Timeline;
 	readonly config: LiveConfig;
 	readonly log: Log;
+	readonly archive: { of(host: Host): Archive };
 	readonly sidecar: SidecarStore;
 	/** The state that the sidecar says. */
 	savedState: State | undefined;
@@ -114,10 +117,11 @@ export function createSessions(pi: ExtensionAPI): Sessions {
 		},
 		async saveSidecar({ session, host, branch }) {
 			const { state } = branch;
-			if (host.sessionFile === undefined || state.blocks.size === 0) return;
+			const path = sidecarPath(host);
+			if (path === undefined || state.blocks.size === 0) return;
 			if (state === session.savedState) return session.sidecar.flush();
 			session.savedState = state;
-			await session.sidecar.save(`${host.sessionFile}.acp.json`, encodeSidecar(branch, version));
+			await session.sidecar.save(path, encodeSidecar(branch, version));
 		},
 	};
 }
@@ -132,8 +136,10 @@ function openSession(host: Host): Session {
 	});
 	const { logPath } = config.current();
 	const log = createLog({ path: logPath, debug: () => config.current().debug, now: () => new Date() });
+	const timeline = new Timeline(replayCall);
 	return {
-		timeline: new Timeline(replayCall),
+		timeline,
+		archive: createArchive(timeline),
 		config,
 		log,
 		sidecar: createSidecarStore((problem) => log.warn("sidecar", { problem })),

@@ -1,5 +1,6 @@
 import { protectedPieces } from "../protect.ts";
 import type { Settings } from "../settings.ts";
+import type { State } from "../state.ts";
 import { type Piece, piecesOf, type Range, rangeOf } from "../unit.ts";
 import type { Stage } from "../view.ts";
 
@@ -10,9 +11,9 @@ import type { Stage } from "../view.ts";
 export const leastRangeTokens = 1_000;
 
 /** Lists what the model could fold now. */
-export const recommend: Stage = (view, { settings }) => ({
+export const recommend: Stage = (view, { branch, settings }) => ({
 	...view,
-	foldable: foldableRanges(piecesOf(view.items), settings),
+	foldable: foldableRanges(piecesOf(view.items), settings, branch.state),
 });
 
 /**
@@ -22,9 +23,10 @@ export const recommend: Stage = (view, { settings }) => ({
 export function foldableRanges(
 	pieces: readonly Piece[],
 	settings: Settings,
+	state: Pick<State, "pins">,
 	folded: ReadonlySet<Piece> = new Set(),
 ): readonly Range[] {
-	const reasons = protectedPieces(pieces, settings);
+	const reasons = protectedPieces(pieces, settings, state);
 	const ranges: Range[] = [];
 	let run: Piece[] = [];
 	const close = () => {

@@ -1,7 +1,9 @@
+import { type Archive, addressOf, noArchive, whereabouts } from "../archive.ts";
 import type { Block } from "../block.ts";
 import { formatSpans } from "../block.ts";
 import { textOf, toolCalls } from "../message.ts";
 import { blockRef, messageRef } from "../ref.ts";
+import { branchItems } from "../sent.ts";
 import { blockAt } from "../state.ts";
 import type { Branch, BranchRecord } from "../timeline.ts";
 import { passageAround } from "./passage.ts";
@@ -21,26 +23,68 @@ interface Scored {
 	readonly score: number;
 }
 
-/** Blocks and folded messages that hold words of the query, those with the most of its words first. */
-export function search(branch: Branch, query: string, limit: number): readonly Hit[] {
+/**
+ * Blocks and folded messages that hold words of the query, those with the most of its words first; then whatever the
+ * archive has beyond the current branch, by foreign refs.
+ */
+export function search(branch: Branch, query: string, limit: number, archive: Archive = noArchive): readonly Hit[] {
 	const terms = [...new Set(termsOf(query))];
 	if (terms.length === 0) return [];
-	const scored: Scored[] = [];
-	for (const block of branch.state.blocks.values()) {
-		const text = `${block.topic ?? ""}\n${block.summary}`;
-		scored.push({ score: scoreOf(text, terms) * blockWeight, hit: () => blockHit(block, text, terms) });
-	}
-	for (const record of branch.messages(1, branch.lastOrdinal)) {
-		const block = blockAt(branch.state, record.ordinal);
-		if (block === undefined) continue;
-		const text = searchText(record);
-		scored.push({ score: scoreOf(text, terms), hit: () => messageHit(record, block, text, terms) });
-	}
+	const scored = [...searchBranch(branch, terms), ...searchArchive(branch, terms, archive)];
 	return scored
 		.filter((each) => each.score > 0)
 		.toSorted((a, b) => b.score - a.score)
 		.slice(0, limit)
 		.map((each) => each.hit());
+}
+
+function searchBranch(branch: Branch, terms: readonly string[]): readonly Scored[] {
+	const blocks = [...branch.state.blocks.values()].map((block) => {
+		const text = blockSearchText(block);
+		const hit = () => ({
+			ref: blockRef(block.number),
+			place: formatSpans(block.spans),
+			passage: passageAround(text, terms),
+		});
+		return { score: scoreOf(text, terms) * blockWeight, hit };
+	});
+	const inView = new Set(branchItems(branch).map((item) => (item.kind === "entry" ? item.record : undefined)));
+	const messages = branch.messages(1, branch.lastOrdinal).flatMap((record) => {
+		const block = blockAt(branch.state, record.ordinal);
+		if (block === undefined && inView.has(record)) return [];
+		const text = searchText(record);
+		const place = block === undefined ? "no longer sent" : blockRef(block.number);
+		const hit = () => ({ ref: messageRef(record.ordinal), place, passage: passageAround(text, terms) });
+		return { score: scoreOf(text, terms), hit };
+	});
+	return [...blocks, ...messages];
+}
+
+/** Each entry once, although forks share most of theirs; the current branch's own are left to the search of it. */
+function searchArchive(branch: Branch, terms: readonly string[], archive: Archive): readonly Scored[] {
+	const seen = new Set<string>();
+	const isNew = (entryId: string) => !seen.has(entryId) && seen.add(entryId).size > 0;
+	for (let depth = 0; depth < branch.length; depth++) seen.add(branch.at(depth)?.entry.id ?? "");
+	const made = new Set([...branch.state.blocks.values()].map((block) => block.madeBy));
+	return archive.branches().flatMap((foreign) => {
+		const place = whereabouts(foreign);
+		const scored = (ref: string, entryId: string, text: string, weight: number) => ({
+			score: scoreOf(text, terms) * weight,
+			hit: () => ({ ref: `${ref}@${addressOf(foreign, entryId)}`, place, passage: passageAround(text, terms) }),
+		});
+		const blocks = [...foreign.branch.state.blocks.values()]
+			.filter((block) => !made.has(block.madeBy) && isNew(`${block.madeBy} ${block.number}`))
+			.map((block) => scored(blockRef(block.number), block.madeBy, blockSearchText(block), blockWeight));
+		const messages = foreign.branch
+			.messages(1, foreign.branch.lastOrdinal)
+			.filter((record) => isNew(record.entry.id))
+			.map((record) => scored(messageRef(record.ordinal), record.entry.id, searchText(record), 1));
+		return [...blocks, ...messages];
+	});
+}
+
+function blockSearchText({ topic, summary }: Block): string {
+	return topic === undefined ? summary : `${topic}\n${summary}`;
 }
 
 /** A block's summary says in a few words what its messages say in many. */
@@ -59,12 +103,4 @@ function searchText({ message }: BranchRecord): string {
 	const calls = message === undefined ? [] : toolCalls(message);
 	const texts = calls.map((call) => `${call.name} ${JSON.stringify(call.arguments)}`);
 	return [message === undefined ? "" : textOf(message), ...texts].join("\n");
-}
-
-function blockHit(block: Block, text: string, terms: readonly string[]): Hit {
-	return { ref: blockRef(block.number), place: formatSpans(block.spans), passage: passageAround(text, terms) };
-}
-
-function messageHit(record: BranchRecord, block: Block, text: string, terms: readonly string[]): Hit {
-	return { ref: messageRef(record.ordinal), place: blockRef(block.number), passage: passageAround(text, terms) };
 }

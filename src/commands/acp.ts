@@ -1,28 +1,72 @@
 import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
-import type { Sessions } from "../session.ts";
-import { describeStatus, statusViews } from "../tools/acp-status.ts";
+import { type Planned, type Problem, planPin, planRedo, planUndo, whatIsWrong } from "../../kernel/index.ts";
+import type { Moment, Sessions } from "../session.ts";
+import { describeStatus, type statusViews } from "../tools/acp-status.ts";
 
-const help = [
-	"/acp           how full the context is, and what can be folded",
-	"/acp blocks    the blocks in view",
-	"/acp ranges    what the model could fold now",
-	"/acp messages  the messages and blocks in view, with their sizes",
-].join("\n");
+/** A subcommand: what it takes, what it does, and its answer to the user. */
+interface Subcommand {
+	readonly usage: string;
+	readonly meaning: string;
+	run(sessions: Sessions, moment: Moment, ctx: ExtensionCommandContext, argument: string): string;
+}
 
 const limitLines = 40;
 
-/** `/acp [view]`: the status, in the words the model gets. */
+const subcommands: Readonly<Record<string, Subcommand>> = {
+	overview: status("overview", "", "how full the context is, and what can be folded"),
+	blocks: status("blocks", "blocks", "the blocks in view"),
+	ranges: status("ranges", "ranges", "what the model could fold now"),
+	messages: status("messages", "messages", "the messages and blocks in view, with their sizes"),
+	undo: edit("undo [b3]", "takes back the last fold, or opens a block", ({ branch }, id) =>
+		planUndo(branch, id || undefined),
+	),
+	redo: edit("redo", "does again what the last undo took back", ({ branch }) => planRedo(branch)),
+	pin: edit("pin m00012", "keeps a message in view", ({ branch }, id) => planPin(branch, "pin", id)),
+	unpin: edit("unpin m00012", "lets a pinned message be folded again", ({ branch }, id) =>
+		planPin(branch, "unpin", id),
+	),
+};
+
+const help = Object.values(subcommands)
+	.map(({ usage, meaning }) => `/acp ${usage}`.padEnd(20) + meaning)
+	.join("\n");
+
+/** `/acp [subcommand]`: shows the status in the words the model gets, and lets the user correct folds. */
 export function acpCommand(sessions: Sessions) {
 	return {
-		description: "Context folding: status, blocks, ranges, messages",
+		description: "Context folding: status, blocks, ranges, messages, undo, redo, pin, unpin",
 		getArgumentCompletions: (prefix: string) =>
-			statusViews.filter((view) => view.startsWith(prefix)).map((view) => ({ value: view, label: view })),
+			Object.keys(subcommands)
+				.filter((name) => name.startsWith(prefix))
+				.map((name) => ({ value: name, label: name })),
 		async handler(args: string, ctx: ExtensionCommandContext): Promise<void> {
 			const moment = sessions.at(ctx);
-			const asked = args.trim() || "overview";
-			const view = statusViews.find((each) => each === asked);
-			const text = view === undefined ? help : describeStatus(sessions, moment, view, limitLines);
-			moment.host.notify(text, "info");
+			const [name = "", argument = ""] = (args.trim() || "overview").split(/\s+/, 2);
+			const subcommand = Object.hasOwn(subcommands, name) ? subcommands[name] : undefined;
+			moment.host.notify(subcommand?.run(sessions, moment, ctx, argument) ?? help, "info");
+		},
+	};
+}
+
+function status(view: (typeof statusViews)[number], usage: string, meaning: string): Subcommand {
+	return { usage, meaning, run: (sessions, moment) => describeStatus(sessions, moment, view, limitLines) };
+}
+
+/** A subcommand that plans an operation and appends it to the log; what cannot be planned is said and changes nothing. */
+function edit(
+	usage: string,
+	meaning: string,
+	plan: (moment: Moment, argument: string) => Planned | Problem,
+): Subcommand {
+	return {
+		usage,
+		meaning,
+		run(sessions, moment, ctx, argument) {
+			const planned = plan(moment, argument);
+			if ("code" in planned) return whatIsWrong(planned);
+			sessions.commit(ctx, planned.operation);
+			moment.session.log.info("command", { kind: planned.operation.kind });
+			return planned.text;
 		},
 	};
 }

@@ -18,11 +18,12 @@ export function onContext(sessions: Sessions, event: ContextWithSystemEvent, ctx
 	const list = outgoing(event.messages);
 	const see = ({ branch, context }: Moment): View => project(outgoingItems(branch, list.messages), context);
 
-	const view = see(moment);
-	const cut = planCut(moment, view);
-	const fitted = cut === undefined ? view : see(sessions.commit(ctx, cut));
-	moment.session.shownNudge = fitted.nudge;
-	return { messages: list.toPi(toMessages(fitted, sessions.at(ctx).branch)) };
+	const whole = see(moment);
+	const cut = planCut(moment, whole);
+	const fitted = cut === undefined ? moment : sessions.commit(ctx, cut);
+	const view = cut === undefined ? whole : see(fitted);
+	moment.session.shownNudge = view.nudge;
+	return { messages: list.toPi(toMessages(view, fitted.branch)) };
 }
 
 /** The cuts without which the request would pass the emergency line. */

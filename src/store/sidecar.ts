@@ -11,6 +11,17 @@ export interface SidecarStore {
 	flush(): Promise<void>;
 }
 
+/** Where the sidecar of a session is; undefined for sessions that live in memory only. */
+export function sidecarPath({ sessionFile }: { readonly sessionFile: string | undefined }): string | undefined {
+	return sessionFile === undefined ? undefined : `${sessionFile}.acp.json`;
+}
+
+/** The content of a sidecar that another program wrote; undefined if there is none, it is ours, or it cannot be read. */
+export async function readForeign(path: string): Promise<unknown> {
+	const text = await readText(path);
+	return text === undefined || isOurs(text) ? undefined : parsed(text);
+}
+
 /** `warn` hears of what was set aside, and of what failed, once per kind of failure. */
 export function createSidecarStore(warn: (problem: string) => void): SidecarStore {
 	const said = new Set<string>();
@@ -75,15 +86,20 @@ function isTaken(path: string): Promise<boolean> {
 }
 
 function isOurs(text: string): boolean {
-	try {
-		const value: unknown = JSON.parse(text);
-		if (typeof value !== "object" || value === null || !("producer" in value) || !("schemaVersion" in value))
-			return false;
-		const { producer, schemaVersion } = value;
-		const isOwn =
-			typeof producer === "object" && producer !== null && "name" in producer && producer.name === producerName;
-		return isOwn && schemaVersion === 1;
-	} catch {
+	const value = parsed(text);
+	if (typeof value !== "object" || value === null || !("producer" in value) || !("schemaVersion" in value))
 		return false;
+	const { producer, schemaVersion } = value;
+	const isOwn =
+		typeof producer === "object" && producer !== null && "name" in producer && producer.name === producerName;
+	return isOwn && schemaVersion === 1;
+}
+
+/** The value of a JSON text; undefined for a text that is none. */
+function parsed(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return undefined;
 	}
 }

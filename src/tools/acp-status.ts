@@ -37,6 +37,5 @@ export function describeStatus(
 	show: (typeof statusViews)[number],
 	limit: number,
 ): string {
-	const { settings, window } = moment.context;
-	return statusText(statusOf(sessions.view(moment), settings, window), settings, show, limit);
+	return statusText(statusOf(sessions.view(moment), moment.context), show, limit);
 }

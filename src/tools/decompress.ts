@@ -40,7 +40,7 @@ export function decompressTool(sessions: Sessions) {
 		execute: (_toolCallId, params, signal, _onUpdate, ctx) =>
 			run(sessions, "decompress", ctx, signal, (moment) => {
 				if (params.to === "view") return unfold(sessions, moment, params.id);
-				const originals = findOriginals(moment.branch, params.id);
+				const originals = findOriginals(moment.branch, params.id, moment.session.archive.of(moment.host));
 				if ("code" in originals) return refuse(originals);
 				if (params.to === "file") return writeOriginals(moment, originals);
 				const page = pageOf(originals, params.page ?? 1);

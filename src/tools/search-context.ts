@@ -22,9 +22,9 @@ export function searchContextTool(sessions: Sessions) {
 		exposure: "model-only",
 		...searchContextRenderers,
 		execute: (_toolCallId, params, signal, _onUpdate, ctx) =>
-			run(sessions, "search_context", ctx, signal, ({ branch }) => {
+			run(sessions, "search_context", ctx, signal, ({ branch, host, session }) => {
 				if (params.query.trim() === "") return refuse({ code: "emptyQuery" });
-				return answer(searchText(search(branch, params.query, params.limit ?? defaultLimit)));
+				return answer(searchText(search(branch, params.query, params.limit ?? defaultLimit, session.archive.of(host))));
 			}),
 	});
 }

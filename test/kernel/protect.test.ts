@@ -6,7 +6,7 @@ import { bareSettings, Log, range, words } from "../support/log.ts";
 
 /** The first ordinal of each protected unit with its reason. */
 function reasons(log: Log, settings: Settings): Readonly<Record<string, string>> {
-	const found = protectedPieces(piecesOf(log.view().items), settings);
+	const found = protectedPieces(piecesOf(log.view().items), settings, log.branch().state);
 	return Object.fromEntries(
 		[...found].map(([piece, reason]) => [piece.kind === "unit" ? `m${piece.records[0]?.ordinal}` : "block", reason]),
 	);

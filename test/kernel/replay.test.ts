@@ -142,7 +142,7 @@ describe("a decompress result that lost its details", () => {
 	it("opens the block that its call named, and the view has the size it says", () => {
 		const log = opened({ id: "b1", to: "view" });
 		expect(log.branch().state.tops).toEqual([]);
-		const { sizeTokens } = log.branch().state.commit ?? expect.unreachable();
+		const sizeTokens = log.branch().state.baseTokens ?? expect.unreachable();
 		const actual = viewTokens(log.view()) - (log.view().items.at(-1)?.sizeTokens ?? 0);
 		expect(Math.abs(sizeTokens - actual)).toBeLessThan(20);
 	});

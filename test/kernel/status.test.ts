@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { defaultSettings } from "../../kernel/settings.ts";
 import { type StatusView, statusOf, statusText } from "../../kernel/status.ts";
 import { viewTokens } from "../../kernel/view.ts";
-import { bareSettings, Log, range, wideWindow, words } from "../support/log.ts";
+import { bareSettings, contextOf, Log, range, words } from "../support/log.ts";
 
 /** m1, b1 over m2 and m3, four messages of work, m8, the call. */
 function folded(): Log {
@@ -16,13 +15,13 @@ function folded(): Log {
 }
 
 function text(log: Log, show: StatusView, limit = 20): string {
-	return statusText(statusOf(log.view(), bareSettings, wideWindow), bareSettings, show, limit);
+	return statusText(statusOf(log.view(), contextOf(log.branch(), { settings: bareSettings })), show, limit);
 }
 
 describe("the figures", () => {
 	it("are those of the view", () => {
 		const log = folded();
-		const status = statusOf(log.view(), bareSettings, wideWindow);
+		const status = statusOf(log.view(), contextOf(log.branch(), { settings: bareSettings }));
 		const block = log.branch().state.blocks.get(1);
 		expect(status).toMatchObject({ sizeTokens: viewTokens(log.view()), foldedTokens: block?.sizeTokens });
 		expect(status.foldable.map((each) => [each.from, each.to])).toEqual([[4, 7]]);
@@ -94,8 +93,6 @@ describe("the lists", () => {
 	it("show a block without a topic by its size alone", () => {
 		const log = folded();
 		log.compress([range("m4", "m5", "Second.")], bareSettings);
-		expect(statusText(statusOf(log.view(), defaultSettings, wideWindow), defaultSettings, "messages", 20)).toMatch(
-			/^b2 \d+ $/m,
-		);
+		expect(statusText(statusOf(log.view(), contextOf(log.branch())), "messages", 20)).toMatch(/^b2 \d+ $/m);
 	});
 });

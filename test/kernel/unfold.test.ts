@@ -43,7 +43,7 @@ describe("opening a block in the view", () => {
 		const before = viewTokens(log.view());
 		const { addedTokens } = unfold(log, "b1");
 		expect(viewTokens(log.view()) - before).toBe(addedTokens);
-		expect(log.branch().state.commit?.sizeTokens).toBe(before + addedTokens);
+		expect(log.branch().state.baseTokens).toBe(before + addedTokens);
 	});
 
 	it("takes any ref inside it", () => {

@@ -140,11 +140,11 @@ describe("the sidecar of a session", () => {
 		const { acp, ctx, sessions } = await open({ seed: work(1) });
 		const path = `${acp.sessionFile}.acp.json`;
 		await sessions.saveSidecar(sessions.commit(ctx, fold));
-		const { ino } = statSync(path);
+		const { mtimeNs } = statSync(path, { bigint: true });
 		await sessions.saveSidecar(sessions.at(ctx));
 		await sessions.saveSidecar(sessions.commit(ctx, { kind: "nudge", sizeTokens: 5 }));
 		await createSessions(sessions.pi).saveSidecar(sessions.at(ctx));
-		expect(statSync(path).ino).toBe(ino);
+		expect(statSync(path, { bigint: true }).mtimeNs).toBe(mtimeNs);
 	});
 
 	it("does not exist for a session in memory", async () => {

@@ -121,6 +121,11 @@ function touchedSpans({ operation }: LoggedOperation, all: readonly LoggedOperat
 				.flatMap((each) => (each.operation.kind === "fold" ? each.operation.blocks : []))
 				.filter((block) => block.number === operation.block)
 				.flatMap((block) => block.spans);
+		case "undo":
+		case "redo":
+			return all.flatMap((each) => touchedSpans(each, []));
+		case "pin":
+		case "unpin":
 		case "nudge":
 			return [];
 	}

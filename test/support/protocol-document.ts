@@ -36,7 +36,7 @@ function sample() {
 	log.user("Now the same for refunds.");
 	log.step("read", { path: "src/refunds.ts" }, words(1_500, "refund"));
 	const nudged = project(outgoingItems(log.branch(), []), contextOf(log.branch(), { window }));
-	const before = statusOf(log.view(), defaultSettings, window);
+	const before = statusOf(log.view(), contextOf(log.branch(), { window }));
 	const plan = log.compress([
 		{
 			startId: "m00003",
@@ -99,7 +99,7 @@ export function protocolDocument(): string {
 				: "",
 		unfolded: "code" in unfolding ? "" : unfoldText(blockRef(unfolding.block.number), unfolding.back, 5_200, window),
 		hits: searchText(search(branch, "empty order", 2)),
-		status: statusText(statusOf(view, defaultSettings, window), defaultSettings, "overview", 20),
+		status: statusText(statusOf(view, contextOf(branch, { window })), "overview", 20),
 		problems: problems(before.foldable.slice(0, 1)),
 	});
 }

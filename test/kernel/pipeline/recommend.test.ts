@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { foldableRanges, leastRangeTokens, recommend } from "../../../kernel/pipeline/recommend.ts";
 import type { Settings } from "../../../kernel/settings.ts";
+import { emptyState } from "../../../kernel/state.ts";
 import { piecesOf } from "../../../kernel/unit.ts";
 import { bareSettings, contextOf, Log, range, words } from "../../support/log.ts";
 
@@ -55,7 +56,7 @@ describe("the stage recommend", () => {
 		log.user("go on");
 		const pieces = piecesOf(log.view().items);
 		const middle = new Set(pieces.filter((piece) => piece.kind === "unit" && piece.records[0]?.ordinal === 4));
-		expect(foldableRanges(pieces, bareSettings, middle).map((each) => [each.from, each.to])).toEqual([
+		expect(foldableRanges(pieces, bareSettings, emptyState, middle).map((each) => [each.from, each.to])).toEqual([
 			[1, 3],
 			[6, 7],
 		]);

@@ -142,6 +142,16 @@ describe("a session with folds", () => {
 		expect(textOf(second.requests[0]?.body.messages[4])).toBe(output(1));
 	});
 
+	it("is made by us where compress is ours, whatever messages of others call themselves", async () => {
+		const block = { role: "custom", customType: "acp-block", content: "theirs", display: false, timestamp: 5 } as const;
+		const mimic: ExtensionFactory = (pi) => {
+			pi.on("context", ({ messages }) => ({ messages: [block, ...messages] }));
+		};
+		const acp = await openAcp({ seed: work(2), extensions: [mimic, piBillionContext] });
+		await acp.call("compress", foldFirst);
+		expect(outline(acp.requests.at(-1)).slice(1, 4)).toEqual(["user", "user m00001", "b1"]);
+	});
+
 	it.each(["before", "after"])("is shown once where another copy of us is loaded %s us", async (place) => {
 		vi.resetModules();
 		const { default: copy } = await import("../../../src/index.ts");
@@ -203,16 +213,26 @@ describe("a request that would pass the emergency line", () => {
 });
 
 describe("the answer to a request", () => {
+	const small = { models: [{ contextWindow: 40_000, maxTokens: 4_096 }], settings: { compaction: { enabled: false } } };
+	/** Nearly fills the window. */
+	const full = { text: "read", usage: { promptTokens: 39_500, completionTokens: 10 } };
+	const limits = (acp: AcpSession) => acp.requests.map((request) => request.body.max_completion_tokens);
+
 	it("may be a full one again after a fold, however full the context was", async () => {
-		const acp = await openAcp({
-			models: [{ contextWindow: 40_000, maxTokens: 4_096 }],
-			settings: { compaction: { enabled: false } },
-			seed: work(2),
-		});
-		acp.replies({ text: "read", usage: { promptTokens: 39_500, completionTokens: 10 } });
+		const acp = await openAcp({ ...small, seed: work(2) });
+		acp.replies(full);
 		await acp.prompt("hello");
 		await acp.call("compress", foldFirst);
-		const limits = acp.requests.map((request) => request.body.max_completion_tokens);
-		expect(limits).toEqual([4_096, 1, 4_096]);
+		expect(limits(acp)).toEqual([4_096, 1, 4_096]);
+	});
+
+	it("may be a full one in the very request that had to be cut", async () => {
+		const acp = await openAcp({ ...small, seed: work(2, 14_000) });
+		acp.replies(full);
+		await acp.prompt("hello");
+		work(1, 14_000)(acp.session.sessionManager);
+		await acp.prompt("again");
+		expect(operationsIn(acp.branch())).toHaveLength(1);
+		expect(limits(acp)).toEqual([4_096, 4_096]);
 	});
 });

@@ -1,4 +1,6 @@
+import type { ExtensionFactory } from "@earendil-works/pi-coding-agent";
 import { afterEach, describe, expect, it } from "vitest";
+import piBillionContext from "../../../src/index.ts";
 import { closeAcp, openAcp } from "../../support/acp.ts";
 import { toolNames } from "../../support/wire.ts";
 
@@ -33,6 +35,27 @@ describe("the tools", () => {
 		const acp = await openAcp({ acp: { enabled: false } });
 		await acp.prompt("hello");
 		expect(toolNames(acp.requests[0]).filter((name) => ours.includes(name))).toEqual([]);
+	});
+
+	it("are not there where another extension owns compress", async () => {
+		const rival: ExtensionFactory = (pi) => {
+			pi.registerTool({
+				name: "compress",
+				label: "Rival",
+				description: "Compresses otherwise.",
+				parameters: { type: "object", properties: {} },
+				execute: async () => ({ content: [], details: {} }),
+			});
+		};
+		for (const extensions of [
+			[rival, piBillionContext],
+			[piBillionContext, rival],
+		]) {
+			const acp = await openAcp({ extensions });
+			await acp.prompt("hello");
+			expect(toolNames(acp.requests[0]).filter((name) => ours.includes(name))).toEqual(["compress"]);
+			expect(acp.session.getToolDefinition("compress")?.label).toBe("Rival");
+		}
 	});
 
 	it("follow the loadout that the user asks for", async () => {

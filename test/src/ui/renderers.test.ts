@@ -1,7 +1,6 @@
 import { visibleWidth } from "@earendil-works/pi-tui";
 import { describe, expect, test } from "vitest";
 import { findOriginals, pageOf, problemText, search, searchText, statusOf, statusText } from "../../../kernel/index.ts";
-import { defaultSettings } from "../../../kernel/settings.ts";
 import {
 	acpStatusRenderers,
 	compressRenderers,
@@ -9,7 +8,7 @@ import {
 	type Renderers,
 	searchContextRenderers,
 } from "../../../src/ui/renderers.ts";
-import { bareSettings, Log, range, wideWindow, words } from "../../support/log.ts";
+import { bareSettings, contextOf, Log, range, words } from "../../support/log.ts";
 
 const plain = { fg: (_color: string, text: string) => text, bold: (text: string) => text };
 const keyHint = (_key: string, what: string) => `ctrl+o ${what}`;
@@ -132,12 +131,7 @@ describe("search_context", () => {
 
 describe("acp_status", () => {
 	test("the overview is shown whole", () => {
-		const text = statusText(
-			statusOf(foldedLog().log.view(), defaultSettings, wideWindow),
-			defaultSettings,
-			"overview",
-			20,
-		);
+		const text = statusText(statusOf(foldedLog().log.view(), contextOf(foldedLog().log.branch())), "overview", 20);
 		expect(result(acpStatusRenderers, text, { width: 400 })).toEqual(text.split("\n"));
 	});
 

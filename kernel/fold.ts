@@ -1,0 +1,87 @@
+import { type BlockHead, blockText, type Span } from "./block.ts";
+import { digest } from "./digest.ts";
+import type { LoggedBlock, LoggedSpan } from "./operation.ts";
+import type { Layout } from "./resolve.ts";
+import { sentMessage } from "./sent.ts";
+import { blockAt } from "./state.ts";
+import type { Branch } from "./timeline.ts";
+import { type Piece, pieceMessages } from "./unit.ts";
+import { blockItem } from "./view.ts";
+
+/** A block as it goes into an operation, and what it weighs beside what it replaces. */
+export interface Folded {
+	readonly block: LoggedBlock;
+	readonly beforeTokens: number;
+	readonly afterTokens: number;
+}
+
+/** Makes a block of pieces of the view: its spans, its record, its text. */
+export function foldPieces(
+	placed: Layout,
+	kept: readonly Piece[],
+	of: { readonly number: number; readonly summary: string; readonly topic?: string | undefined; readonly tier: number },
+): Folded {
+	const { branch } = placed;
+	const topic = of.topic?.trim();
+	const spans = spansOf(placed, kept);
+	const covered = spans.flatMap((span) => branch.messages(span.from, span.to)).filter((record) => !record.isSilent);
+	const head: BlockHead = {
+		number: of.number,
+		tier: of.tier,
+		...(topic ? { topic } : {}),
+		summary: of.summary,
+		spans,
+		children: kept.flatMap((piece) => (piece.kind === "block" ? piece.block.number : [])),
+		messages: kept.reduce((sum, piece) => sum + pieceMessages(piece), 0),
+		sizeTokens: kept.reduce((sum, piece) => sum + originalTokens(piece), 0),
+	};
+	const text = blockText(head, digest(covered.flatMap((record) => sentMessage(branch, record) ?? [])));
+	const beforeTokens = kept.reduce((sum, piece) => sum + piece.sizeTokens, 0);
+	const afterTokens = blockItem({ ...head, text, author: "model", createdAtMs: 0, madeBy: "" }).sizeTokens;
+	return { block: { ...head, text, spans: spans.map((span) => logged(branch, span)) }, beforeTokens, afterTokens };
+}
+
+function originalTokens(piece: Piece): number {
+	return piece.kind === "block" ? piece.block.sizeTokens : piece.sizeTokens;
+}
+
+/**
+ * The spans of the pieces. A gap between two of them is closed if nothing in it is in view or a summary by the host:
+ * spent calls and failed messages between two folded units are folded with them.
+ */
+function spansOf(placed: Layout, kept: readonly Piece[]): readonly Span[] {
+	const { branch } = placed;
+	const parts = kept.flatMap((piece) => pieceSpans(placed, piece)).toSorted((a, b) => a.from - b.from);
+	const spans: Span[] = [];
+	for (const part of parts) {
+		const last = spans.at(-1);
+		if (last !== undefined && isBridged(placed, last.to, part.from)) spans[spans.length - 1] = { ...last, to: part.to };
+		else spans.push(part);
+	}
+	return spans;
+
+	function isBridged({ byOrdinal, state }: Layout, left: number, right: number): boolean {
+		if (isSummary(branch, left) || isSummary(branch, right)) return false;
+		return branch
+			.messages(left + 1, right - 1)
+			.every(({ ordinal }) => !byOrdinal.has(ordinal) && !isSummary(branch, ordinal) && !blockAt(state, ordinal));
+	}
+}
+
+/** A unit is folded whole, with what an edit keeps out of view now: a later edit may bring that back. */
+function pieceSpans({ branch, state }: Layout, piece: Piece): readonly Span[] {
+	if (piece.kind === "block") return piece.block.spans;
+	const [first] = piece.records;
+	const records = first === undefined ? [] : branch.unit(first.unit);
+	return records
+		.filter(({ ordinal }) => blockAt(state, ordinal) === undefined)
+		.map(({ ordinal }) => ({ from: ordinal, to: ordinal }));
+}
+
+function isSummary(branch: Branch, ordinal: number): boolean {
+	return branch.message(ordinal)?.entry.kind === "compaction";
+}
+
+function logged(branch: Branch, { from, to }: Span): LoggedSpan {
+	return { fromId: branch.message(from)?.entry.id ?? "", from, toId: branch.message(to)?.entry.id ?? "", to };
+}
