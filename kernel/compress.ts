@@ -9,7 +9,7 @@ import { blockRef } from "./ref.ts";
 import { type Layout, layout, type Resolved, resolveRange } from "./resolve.ts";
 import type { Settings } from "./settings.ts";
 import type { Branch, BranchRecord } from "./timeline.ts";
-import { formatRange, type Piece, type Range, rangeOf, type UnitPiece } from "./unit.ts";
+import { formatRange, type Piece, type Range, rangeOf, spentTools, type UnitPiece } from "./unit.ts";
 import { type View, viewTokens } from "./view.ts";
 
 /** What became of one range of a call. */
@@ -46,9 +46,6 @@ export interface FoldPlan {
 	/** What can still be folded. */
 	readonly foldable: readonly Range[];
 }
-
-/** The tools whose units say nothing once they are answered. */
-const ownTools: ReadonlySet<string> = new Set(["compress", "acp_status"]);
 
 interface Candidate {
 	readonly request: RangeRequest;
@@ -175,7 +172,7 @@ function spentUnits(available: readonly Piece[], folded: ReadonlySet<Piece>): re
 }
 
 function isSpent({ tools, records: [first] }: UnitPiece): boolean {
-	if (tools.length === 0 || !tools.every((name) => ownTools.has(name))) return false;
+	if (tools.length === 0 || !tools.every((name) => spentTools.has(name))) return false;
 	return first?.message !== undefined && textOf(first.message).trim() === "";
 }
 

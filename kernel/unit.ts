@@ -4,6 +4,9 @@ import { rangeRef } from "./ref.ts";
 import type { BranchRecord } from "./timeline.ts";
 import { type Item, itemTokens } from "./view.ts";
 
+/** The tools whose units say nothing once they are answered. */
+export const spentTools: ReadonlySet<string> = new Set(["compress", "acp_status"]);
+
 /** What is never split: a message, or an assistant message with all its results. */
 export interface UnitPiece {
 	readonly kind: "unit";

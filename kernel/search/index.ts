@@ -6,6 +6,7 @@ import { blockRef, messageRef } from "../ref.ts";
 import { branchItems } from "../sent.ts";
 import { blockAt } from "../state.ts";
 import type { Branch, BranchRecord } from "../timeline.ts";
+import { spentTools } from "../unit.ts";
 import { passageAround } from "./passage.ts";
 import { termsOf } from "./terms.ts";
 
@@ -51,7 +52,7 @@ function searchBranch(branch: Branch, terms: readonly string[]): readonly Scored
 	const inView = new Set(branchItems(branch).map((item) => (item.kind === "entry" ? item.record : undefined)));
 	const messages = branch.messages(1, branch.lastOrdinal).flatMap((record) => {
 		const block = blockAt(branch.state, record.ordinal);
-		if (block === undefined && inView.has(record)) return [];
+		if (block === undefined && (inView.has(record) || isOwn(record))) return [];
 		const text = searchText(record);
 		const place = block === undefined ? "no longer sent" : blockRef(block.number);
 		const hit = () => ({ ref: messageRef(record.ordinal), place, passage: passageAround(text, terms) });
@@ -81,6 +82,12 @@ function searchArchive(branch: Branch, terms: readonly string[], archive: Archiv
 			.map((record) => scored(messageRef(record.ordinal), record.entry.id, searchText(record), 1));
 		return [...blocks, ...messages];
 	});
+}
+
+/** Our own calls say nothing that is not found where it stands. */
+function isOwn(record: BranchRecord): boolean {
+	const calls = record.unit.message === undefined ? [] : toolCalls(record.unit.message);
+	return calls.length > 0 && calls.every((call) => spentTools.has(call.name));
 }
 
 function blockSearchText({ topic, summary }: Block): string {

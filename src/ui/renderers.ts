@@ -119,7 +119,7 @@ function firstLine(lines: readonly string[]): readonly string[] {
 /** A field of arguments that may still be arriving. */
 function field(args: unknown, name: string): string {
 	if (typeof args !== "object" || args === null) return "";
-	const value = (args as Record<string, unknown>)[name];
+	const value: unknown = Reflect.get(args, name);
 	return typeof value === "string" || typeof value === "number" ? String(value) : "";
 }
 

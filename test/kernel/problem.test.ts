@@ -58,6 +58,8 @@ const problems: readonly (readonly [Problem, string, RegExp])[] = [
 		/^Fold a larger range or write less\. Can be folded now/,
 	],
 	[{ code: "topTier", block: 9 }, "b9 is of the highest tier and alone; rewriting it would gain nothing.", /^Can/],
+	[{ code: "nothingToUndo" }, "There is nothing to take back.", /^Can be folded now/],
+	[{ code: "nothingToRedo" }, "There is nothing to do again: no undo since the last fold.", /^Can be folded now/],
 	[{ code: "aborted" }, "The call was aborted; nothing changed.", /^Go on/],
 	[{ code: "standingDown", reason: "Another extension owns compress." }, "Another extension owns compress.", /^Go on/],
 	[{ code: "emptyQuery" }, "The query is empty.", /^Give words/],

@@ -1,4 +1,6 @@
+import { Check } from "typebox/value";
 import { describe, expect, it } from "vitest";
+import { sidecarSchema } from "../../kernel/contract.ts";
 import { encodeSidecar, producerName } from "../../kernel/sidecar.ts";
 import { bareSettings, Log, range, words } from "../support/log.ts";
 
@@ -63,6 +65,20 @@ describe("a sidecar", () => {
 
 	it("of a branch without blocks is empty", () => {
 		expect(encodeSidecar(new Log().branch(), "1")).toMatchObject({ leafId: null, blocks: [] });
+	});
+
+	it("matches its published schema, which refuses what does not", () => {
+		const sidecar = encodeSidecar(folded().branch(), "1");
+		expect(Check(sidecarSchema, sidecar)).toBe(true);
+		const [block] = sidecar.blocks;
+		const damaged = [
+			{ ...sidecar, schemaVersion: 2 },
+			{ ...sidecar, leafId: 7 },
+			{ ...sidecar, blocks: [{ ...block, blockId: "b0" }] },
+			{ ...sidecar, blocks: [{ ...block, tier: 4 }] },
+			{ ...sidecar, blocks: [{ ...block, startRef: "m1" }] },
+		];
+		expect(damaged.map((each) => Check(sidecarSchema, each))).toEqual(damaged.map(() => false));
 	});
 
 	it("survives JSON", () => {

@@ -46,7 +46,7 @@ describe("a fold", () => {
 
 	it("is a commit: growth counts from the size after it", () => {
 		expect(stateOf(two)).toMatchObject({
-			commit: { entryId: "e99", ordinal: 40, sizeTokens: 1_000 },
+			commit: { entryId: "e99", ordinal: 40 },
 			baseTokens: 1_000,
 		});
 	});

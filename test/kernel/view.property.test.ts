@@ -118,11 +118,11 @@ function firstTouched(before: Request, after: Request): number {
 			: item.kind === "entry" && made.some((top) => top.spans.some((span) => contains(span, item.record.ordinal)));
 	const isReduced = (item: Item) =>
 		item.kind === "entry" &&
-		!before.branch.state.reductions.has(item.record.ordinal) &&
-		after.branch.state.reductions.has(item.record.ordinal);
+		before.branch.state.reductions.has(item.record.ordinal) !== after.branch.state.reductions.has(item.record.ordinal);
 	const folded = before.view.items.findIndex(isFolded);
-	const reduced = before.view.items.findIndex(isReduced);
-	return [folded, reduced, before.view.items.length].find((place) => place >= 0) ?? 0;
+	if (folded >= 0) return folded;
+	const reduced = [before, after].map((request) => request.view.items.findIndex(isReduced));
+	return Math.min(before.view.items.length, ...reduced.filter((place) => place >= 0));
 }
 
 function contains(span: { readonly from: number; readonly to: number }, ordinal: number): boolean {

@@ -38,6 +38,8 @@ const weights = {
 	compress: 5,
 	recommended: 4,
 	unfold: 2,
+	undo: 2,
+	pin: 1,
 	truncate: 1,
 	nudge: 1,
 	restart: 1,
@@ -142,6 +144,14 @@ const players: Readonly<Record<Exclude<StepKind, "restart" | "copy">, Player>> =
 	compress: playCompress,
 	recommended: playRecommended,
 	unfold: playUnfold,
+	undo: (log, { form }) => log.operation({ kind: form % 3 === 0 ? "redo" : "undo" }),
+	pin: (log, { form, picks: [a] }) => {
+		const messages = messagesOf(log);
+		if (messages.length === 0) return;
+		const ordinal = 1 + (a % messages.length);
+		const { id } = choose(messages, a);
+		log.operation({ kind: form % 3 === 0 ? "unpin" : "pin", message: { id, ordinal } });
+	},
 	truncate: playTruncate,
 	nudge: (log) => log.operation({ kind: "nudge", sizeTokens: viewTokens(log.view()) }),
 };

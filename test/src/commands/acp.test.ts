@@ -1,6 +1,16 @@
 import type { ExtensionUIContext } from "@earendil-works/pi-coding-agent";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type AcpOptions, type AcpSession, closeAcp, openAcp, range, textIn, work } from "../../support/acp.ts";
+import {
+	type AcpOptions,
+	type AcpSession,
+	closeAcp,
+	openAcp,
+	operationsIn,
+	range,
+	textIn,
+	work,
+} from "../../support/acp.ts";
+import { blocksIn, expectGrowth, outline } from "../../support/wire.ts";
 
 let notify: ReturnType<typeof vi.fn<ExtensionUIContext["notify"]>>;
 
@@ -12,11 +22,18 @@ afterEach(async () => {
 	await closeAcp();
 });
 
-/** A session with a user interface, in which m2 to m5 are folded. */
+/** A session with a user interface. */
 async function open(options: AcpOptions = {}): Promise<AcpSession> {
 	const acp = await openAcp({ seed: work(4), bind: false, ...options });
 	const uiContext: Partial<ExtensionUIContext> = { notify };
 	await acp.session.bindExtensions({ uiContext: uiContext as ExtensionUIContext, mode: "tui" });
+	return acp;
+}
+
+/** One in which m2 to m5 are folded. */
+async function openFolded(): Promise<AcpSession> {
+	const acp = await open();
+	await acp.call("compress", { content: [range("m2", "m5")] });
 	return acp;
 }
 
@@ -33,19 +50,24 @@ describe("/acp", () => {
 		["/acp", {}],
 		["/acp overview", {}],
 		["/acp   ranges ", { view: "ranges" }],
-		["/acp blocks", { view: "blocks" }],
+		["/acp blocks of mine", { view: "blocks" }],
 		["/acp messages", { view: "messages", limit: 40 }],
 	])("%s shows what the model is told", async (command, args) => {
-		const acp = await open();
-		await acp.call("compress", { content: [range("m2", "m5")] });
+		const acp = await openFolded();
 		expect(await shownBy(acp, command)).toBe(textIn(await acp.execute("acp_status", args)));
 	});
 
-	it.each(["/acp help", "/acp block", "/acp blocks all"])("%s shows what it can do", async (command) => {
-		const text = await shownBy(await open(), command);
-		const commands = text?.split("\n").map((line) => /^\/acp( \w+)?(?= {2})/.exec(line)?.[0]);
-		expect(commands).toEqual(["/acp", "/acp blocks", "/acp ranges", "/acp messages"]);
-	});
+	it.each(["/acp help", "/acp block", "/acp BLOCKS", "/acp constructor"])(
+		"%s shows what it can do",
+		async (command) => {
+			const text = await shownBy(await open(), command);
+			const commands = text?.split("\n").map((line) => line.slice(0, 20).trim());
+			expect(commands).toEqual([
+				...["/acp", "/acp blocks", "/acp ranges", "/acp messages"],
+				...["/acp undo [b3]", "/acp redo", "/acp pin m00012", "/acp unpin m00012"],
+			]);
+		},
+	);
 
 	it("asks no model and leaves nothing in the log", async () => {
 		const acp = await open();
@@ -76,12 +98,68 @@ describe("/acp", () => {
 	});
 
 	it.each([
-		["", ["overview", "blocks", "ranges", "messages"]],
+		["", ["overview", "blocks", "ranges", "messages", "undo", "redo", "pin", "unpin"]],
 		["b", ["blocks"]],
+		["un", ["undo", "unpin"]],
 		["x", []],
 	])("completes %j", async (prefix, expected) => {
 		const { session } = await open();
 		const completions = await session.extensionRunner.getCommand("acp")?.getArgumentCompletions?.(prefix);
 		expect(completions?.map((item) => item.value)).toEqual(expected);
+	});
+});
+
+describe("/acp undo and /acp redo", () => {
+	it("take the last fold back and make it again, to the same bytes", async () => {
+		const acp = await openFolded();
+		expect(await shownBy(acp, "/acp undo")).toBe("Taken back: b1 (m00002-m00005) no longer folded.");
+		await acp.prompt("hello");
+		expect(blocksIn(acp.requests.at(-1))).toEqual([]);
+		expect(await shownBy(acp, "/acp redo")).toBe("Done again: b1 (m00002-m00005) folded again.");
+		await acp.prompt("again");
+		expectGrowth([acp.requests[1], acp.requests[3]].flatMap((request) => request ?? []));
+		expect(operationsIn(acp.branch())).toMatchObject([{ kind: "fold" }, { kind: "undo" }, { kind: "redo" }]);
+		expect(await acp.logText()).toMatch(/\[info\] \[command\] kind=undo\n[\s\S]*\[info\] \[command\] kind=redo\n/);
+	});
+
+	it("open one block", async () => {
+		const acp = await openFolded();
+		await acp.call("compress", { content: [range("m6", "m7")] });
+		expect(await shownBy(acp, "/acp undo b1")).toBe("Opened b1; back in view: m00002-m00005.");
+		await acp.prompt("hello");
+		expect(blocksIn(acp.requests.at(-1))).toEqual(["b2"]);
+	});
+
+	it.each([
+		["/acp undo", /nothing/i],
+		["/acp redo", /nothing/i],
+		["/acp undo b7", /b7/],
+		["/acp undo that", /"that" is not a ref/],
+	])("say why not, and change nothing: %s", async (command, reason) => {
+		const acp = await open();
+		expect(await shownBy(acp, command)).toMatch(reason);
+		expect(operationsIn(acp.branch())).toEqual([]);
+	});
+});
+
+describe("/acp pin and /acp unpin", () => {
+	it("keep a message in view, and let go of it again", async () => {
+		const acp = await open();
+		expect(await shownBy(acp, "/acp pin m3")).toMatch(/^m00003 stays in view/);
+		expect(textIn(await acp.call("compress", { content: [range("m2", "m5")] }))).toMatch(/m00002-m00003 stays/);
+		expect(outline(acp.requests.at(-1)).slice(1, 5)).toEqual(["user m00001", "assistant", "tool m00003", "b1"]);
+		expect(await shownBy(acp, "/acp unpin m3")).toBe("m00003 may be folded again.");
+		expect(textIn(await acp.call("compress", { content: [range("m2", "m3")] }))).toMatch(/^Folded:/);
+	});
+
+	it.each([
+		["/acp pin", /not a ref/],
+		["/acp pin b1", /not a ref/],
+		["/acp pin m99", /m00099/],
+		["/acp pin m2", /already folded in b1/],
+	])("say why not, and change nothing: %s", async (command, reason) => {
+		const acp = await openFolded();
+		expect(await shownBy(acp, command)).toMatch(reason);
+		expect(operationsIn(acp.branch())).toHaveLength(1);
 	});
 });

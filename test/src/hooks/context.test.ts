@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { AgentMessage } from "@earendil-works/pi-agent-core";
 import type { ExtensionFactory } from "@earendil-works/pi-coding-agent";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -228,11 +230,10 @@ describe("the answer to a request", () => {
 
 	it("may be a full one in the very request that had to be cut", async () => {
 		const acp = await openAcp({ ...small, seed: work(2, 14_000) });
-		acp.replies(full);
+		writeFileSync(join(acp.home.cwd, "large.txt"), output(3, 12_000));
+		acp.replies({ ...full, toolCalls: [{ name: "read", arguments: { path: "large.txt" } }] });
 		await acp.prompt("hello");
-		work(1, 14_000)(acp.session.sessionManager);
-		await acp.prompt("again");
-		expect(operationsIn(acp.branch())).toHaveLength(1);
-		expect(limits(acp)).toEqual([4_096, 4_096]);
+		expect(operationsIn(acp.branch())).toMatchObject([{ kind: "truncate" }]);
+		expect(limits(acp)).toEqual([expect.any(Number), 4_096]);
 	});
 });
