@@ -62,12 +62,14 @@ function isCovered(piece: Piece, foreign: ForeignBlock): boolean {
 
 /**
  * The blocks of a sidecar of schema version 1 that another program wrote: those still active, by the entry ids they list
- * (`<entry id>` or `<entry id>#<call id>`). Undefined if the value is no such sidecar.
+ * (`<entry id>` or `<entry id>#<call id>`). Undefined if the value is no such sidecar, or holds no block at all: then the
+ * log may still say more.
  */
 export function readForeignSidecar(value: unknown): readonly ForeignBlock[] | undefined {
 	if (!isObject(value) || !Array.isArray(value.blocks)) return undefined;
 	if (value.schemaVersion !== undefined && value.schemaVersion !== 1) return undefined;
 	const blocks = value.blocks.filter(isObject).filter((block) => typeof block.summary === "string");
+	if (blocks.length === 0) return undefined;
 	return blocks.filter((block) => block.active !== false).map(foreignBlock);
 }
 

@@ -221,14 +221,20 @@ export class Timeline {
 		const { role, toolName, isError, details } = entry.message;
 		if (role !== "toolResult" || isError === true) return undefined;
 		if (toolName !== "compress" && toolName !== "decompress") return undefined;
-		return isMarked(details) ? readMarked(details) : this.#replay(new Branch(this.#path, this.#counted), record);
+		if (isMarked(details)) return readMarked(details);
+		return this.#isWhole ? this.#replay(new Branch(this.#path, this.#counted), record) : undefined;
+	}
+
+	/** False if the path begins at an entry whose parent is missing: ordinals written down before then mean other messages. */
+	get #isWhole(): boolean {
+		return !this.#path[0]?.entry.parentId;
 	}
 
 	/** Ids decide; a copy of the log with new ids still has the same ordinals. */
 	#locate(id: string, ordinal: number): number | undefined {
 		const record = this.#known.get(id);
 		if (record !== undefined && this.#path[record.depth] === record) return record.ordinal;
-		return this.#counted[ordinal - 1]?.ordinal;
+		return this.#isWhole ? this.#counted[ordinal - 1]?.ordinal : undefined;
 	}
 }
 

@@ -68,14 +68,16 @@ function leaves(links: readonly { readonly id: string; readonly parentId: string
 	return links.filter((link) => !parents.has(link.id)).map((link) => link.id);
 }
 
+/** Undefined for a log that was moved, deleted or damaged: what it held is out of reach, nothing else changes. */
 function readLog(path: string): StoredLog | undefined {
-	let text: string;
 	try {
-		text = readFileSync(path, "utf8");
+		return parseLog(readFileSync(path, "utf8"));
 	} catch {
-		// An ancestor that was moved or deleted is no failure: what it held is out of reach, nothing else changes.
 		return undefined;
 	}
+}
+
+function parseLog(text: string): StoredLog | undefined {
 	const lines = parseSessionEntries(text);
 	migrateSessionEntries(lines);
 	const header = lines.find((line) => line.type === "session");

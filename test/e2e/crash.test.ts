@@ -30,7 +30,7 @@ afterAll(closeScenarios);
 /** Pi goes on twice with a log as a crash left it: with a fold, and in one more process. */
 async function resume(log: string): Promise<RecordedRequest[]> {
 	writeFileSync(scene.sessionFile(), log);
-	scene.replies({ ...fold(["m00002", "m00003"]) }, { text: "folded" });
+	scene.replies(fold(["m00002", "m00003"]), { text: "folded" });
 	const first = await scene.run("Go on", { args: ["-c"] });
 	const second = await scene.run("And on", { args: ["-c"] });
 	expect([first.stderr, second.stderr]).toEqual(["", ""]);
