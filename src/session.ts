@@ -52,7 +52,6 @@ export interface Moment {
 
 /** The sessions of one extension instance, by session id. */
 export interface Sessions {
-	readonly pi: ExtensionAPI;
 	at(ctx: ExtensionContext): Moment;
 	/** Appends an operation to the log and returns the moment after it. */
 	commit(ctx: ExtensionContext, operation: Operation): Moment;
@@ -97,7 +96,6 @@ export function createSessions(pi: ExtensionAPI): Sessions {
 	}
 
 	return {
-		pi,
 		at,
 		commit(ctx, operation) {
 			pi.appendEntry(operationEntryType, mark(operation));

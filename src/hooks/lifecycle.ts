@@ -34,6 +34,5 @@ export function onTurnEnd(sessions: Sessions, event: TurnEndEvent, ctx: Extensio
 export async function onSessionShutdown(sessions: Sessions, ctx: ExtensionContext): Promise<void> {
 	const moment = sessions.at(ctx);
 	await sessions.saveSidecar(moment);
-	await moment.session.sidecar.flush();
 	await moment.session.log.flush();
 }

@@ -50,6 +50,7 @@ for (let round = 0; done < kills; round++) {
 	done += writers.length;
 	acknowledged.push(...writers.flatMap((writer) => writer.acknowledged()));
 	check(round);
+	if (done % 100 === 0) process.stderr.write(`${done} kills, ${failures.length} failures so far\n`);
 }
 folds += acknowledged.length;
 rmSync(folder, { recursive: true });

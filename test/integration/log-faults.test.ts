@@ -271,6 +271,15 @@ describe("a log", () => {
 		expect(untagged(requests[0])).toEqual(expect.arrayContaining(whole));
 	});
 
+	it("that lost messages and what a fold put into its result folds no others in their place", async () => {
+		rewrite((entries) =>
+			entries.map((entry) => ("message" in entry ? { ...entry, message: { ...entry.message, details: {} } } : entry)),
+		);
+		await expectSameView();
+		lose(6, 7);
+		expect(blocksIn((await reopen())[0])).toEqual([]);
+	});
+
 	it("that lost its beginning can be folded on", async () => {
 		lose(1);
 		const { home, sessionFile } = first;
