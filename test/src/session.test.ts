@@ -137,13 +137,13 @@ describe("the sidecar of a session", () => {
 	});
 
 	it("is left alone while nothing more was folded", async () => {
-		const { acp, ctx, sessions } = await open({ seed: work(1) });
+		const { acp, ctx, pi, sessions } = await open({ seed: work(1) });
 		const path = `${acp.sessionFile}.acp.json`;
 		await sessions.saveSidecar(sessions.commit(ctx, fold));
 		const { mtimeNs } = statSync(path, { bigint: true });
 		await sessions.saveSidecar(sessions.at(ctx));
 		await sessions.saveSidecar(sessions.commit(ctx, { kind: "nudge", sizeTokens: 5 }));
-		await createSessions(sessions.pi).saveSidecar(sessions.at(ctx));
+		await createSessions(pi).saveSidecar(sessions.at(ctx));
 		expect(statSync(path, { bigint: true }).mtimeNs).toBe(mtimeNs);
 	});
 
