@@ -184,7 +184,7 @@ function reduce(state: State, operation: { readonly reductions: readonly LoggedR
 	const reductions = new Map(state.reductions);
 	for (const { id, ordinal, ...reduction } of operation.reductions) {
 		const located = place.locate(id, ordinal);
-		if (located !== undefined) reductions.set(located, reduction);
+		if (located !== undefined && reductions.get(located)?.rule !== "hide") reductions.set(located, reduction);
 	}
 	return { ...state, reductions };
 }

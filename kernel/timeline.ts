@@ -233,7 +233,7 @@ export class Timeline {
 	/** Ids decide; a copy of the log with new ids still has the same ordinals. */
 	#locate(id: string, ordinal: number): number | undefined {
 		const record = this.#known.get(id);
-		if (record !== undefined && this.#path[record.depth] === record) return record.ordinal;
+		if (record?.isCounted && this.#path[record.depth] === record) return record.ordinal;
 		return this.#isWhole ? this.#counted[ordinal - 1]?.ordinal : undefined;
 	}
 }

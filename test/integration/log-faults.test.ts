@@ -246,6 +246,17 @@ describe("a log", () => {
 		await expectSameView();
 	});
 
+	it("of Pi's first version, whose entries have no ids, shows the same at each start", async () => {
+		const [header = ""] = readFileSync(first.sessionFile, "utf8").split("\n");
+		rewrite((entries) => entries.map(({ id, parentId, ...entry }) => entry));
+		const [, ...lines] = readFileSync(first.sessionFile, "utf8").split("\n");
+		const { version, ...old } = JSON.parse(header);
+		writeFileSync(first.sessionFile, [JSON.stringify(old), ...lines].join("\n"));
+		const requests = [...first.requests.slice(-1), ...(await reopen()), ...(await reopen())];
+		expect(requests.map((request) => blocksIn(request))).toEqual(requests.map(() => ["b1"]));
+		expectGrowth(requests);
+	});
+
 	it("with a broken last line and empty lines shows the same", async () => {
 		const text = readFileSync(first.sessionFile, "utf8").replaceAll("\n", "\n\n");
 		writeFileSync(first.sessionFile, `${text}{"type":"message","id":"0badcafe","parentId":"`);

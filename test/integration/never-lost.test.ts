@@ -1,13 +1,11 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import type { ExtensionFactory } from "@earendil-works/pi-coding-agent";
 import { afterEach, describe, expect, it } from "vitest";
 import piBillionContext from "../../src/index.ts";
 import { type AcpSession, closeAcp, openAcp, operationsIn, range, resultsIn, textIn, work } from "../support/acp.ts";
-import { createHome } from "../support/home.ts";
 import type { RecordedRequest } from "../support/provider.ts";
 import { entriesOf } from "../support/scenario.ts";
-import { blocksIn, expectGrowth, expectWholePairs, outline, stableLines, textsOf } from "../support/wire.ts";
+import { blocksIn, expectGrowth, expectWholePairs, outline, textsOf } from "../support/wire.ts";
 
 afterEach(closeAcp);
 
@@ -103,6 +101,18 @@ describe("a session that was just opened", () => {
 });
 
 describe("a call of compress", () => {
+	it("may have the id of another one: both hold, also after a restart", async () => {
+		const acp = await openAcp({ seed: work(4) });
+		for (const content of [[range("m2", "m3")], [range("m4", "m5")]]) {
+			acp.replies({ toolCalls: [{ id: "same", name: "compress", arguments: { content } }] }, { text: "ok" });
+			await acp.prompt("Fold");
+		}
+		expect(blocksIn(acp.requests.at(-1))).toEqual(["b1", "b2"]);
+		const next = await reopen(acp);
+		await next.prompt("go on");
+		expectGrowth([...acp.requests.slice(-1), ...next.requests]);
+	});
+
 	it("that waits for a permission nobody gives holds up no other one", async () => {
 		let asked = 0;
 		const asking: ExtensionFactory = (pi) => {
@@ -243,41 +253,6 @@ describe("a message we know nothing of", () => {
 	});
 });
 
-describe("a tool that moves the tree while the model works", () => {
-	it("leaves a view that is whole, in this run and in the next one", async () => {
-		const moving: { acp?: AcpSession } = {};
-		const mover: ExtensionFactory = (pi) => {
-			pi.registerTool({
-				name: "move",
-				label: "Move",
-				description: "Moves the tree.",
-				parameters: { type: "object", properties: {} },
-				execute: async () => {
-					const manager = moving.acp?.session.sessionManager;
-					manager?.branchWithSummary(manager.getEntries()[4]?.id ?? "", "What was left behind.");
-					return { content: [{ type: "text", text: "moved" }], details: {} };
-				},
-			});
-		};
-		const acp = await openAcp({ seed: work(4), extensions: [mover, piBillionContext] });
-		moving.acp = acp;
-		await acp.call("compress", { content: [range("m2", "m3")] });
-		acp.replies({ toolCalls: [{ name: "move", arguments: {} }] }, { text: "done" });
-		await acp.prompt("Move");
-		await acp.prompt("go on");
-		expect(acp.requests).toHaveLength(5);
-		const [folded, moved, next] = acp.requests.slice(2);
-		for (const request of acp.requests.slice(0, 3)) expectWholePairs(request);
-		expect(blocksIn(folded)).toEqual(["b1"]);
-		// The result stands on the branch that was moved to, its call on the one that was left: Pi sends it so.
-		const branch = ["system", "user m00001", "assistant", "tool m00003", "assistant", "tool m00005", "user m00006"];
-		expect(outline(moved)).toEqual([...branch, "tool m00007"]);
-		expect(stableLines(moved).slice(1, 6)).toEqual(stableLines(acp.requests[0]).slice(1, 6));
-		expectGrowth([moved, next].flatMap((request) => request ?? []));
-		expect(acp.extensionErrors).toEqual([]);
-	});
-});
-
 describe("a compaction by Pi", () => {
 	it("finds no handler that throws where the session was replaced just before", async () => {
 		const replacing: { acp?: AcpSession } = {};
@@ -297,25 +272,4 @@ describe("a compaction by Pi", () => {
 	});
 
 	const keepsLittle = { compaction: { keepRecentTokens: 1_000 } };
-});
-
-describe("a session opened from another folder", () => {
-	it("shows the same and keeps its sidecar where it was", async () => {
-		const acp = await nested();
-		const home = createHome();
-		const elsewhere = await openAcp({ home, sessionFile: acp.sessionFile });
-		await elsewhere.prompt("go on");
-		const here = await reopen(acp);
-		await here.prompt("and on");
-		const lines = [acp.requests.at(-1), elsewhere.requests[0], here.requests[0]].map((request) =>
-			stableLines(request).slice(1),
-		);
-		expect(lines[1]?.slice(0, lines[0]?.length)).toEqual(lines[0]);
-		expect(lines[2]?.slice(0, lines[1]?.length)).toEqual(lines[1]);
-		expect(operationsIn(here.branch())).toHaveLength(3);
-		await elsewhere.call("compress", { content: [range("b3", "m7")] });
-		await elsewhere.logText();
-		expect(readFileSync(`${acp.sessionFile}.acp.json`, "utf8")).toContain('"b4"');
-		expect(() => readFileSync(join(home.cwd, "session.jsonl.acp.json"))).toThrow("ENOENT");
-	});
 });
