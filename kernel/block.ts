@@ -78,14 +78,15 @@ export function blockText(block: BlockHead, record: string): string {
 		`covers="${formatSpans(block.spans)}"`,
 		`messages="${block.messages}"`,
 		`tokens="${block.sizeTokens}"`,
-		...(block.topic ? [`topic="${attribute(block.topic)}"`] : []),
+		...(block.topic ? [`topic="${block.topic}"`] : []),
 	];
 	const summary = defuse(block.summary);
 	const body = record === "" ? summary : `${summary}\n\n[record made by code]\n${record}`;
 	return `<acp-block ${attributes.join(" ")}>\n${body}\n</acp-block>`;
 }
 
-function attribute(text: string): string {
+/** A topic as a block keeps it: one line of at most 80 characters that may stand in an attribute. */
+export function topicOf(text: string): string {
 	return text
 		.replace(/[\s"<>]+/g, " ")
 		.trim()

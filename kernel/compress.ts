@@ -4,7 +4,7 @@ import { textOf } from "./message.ts";
 import type { LoggedBlock, LoggedReduction, Operation } from "./operation.ts";
 import { foldableRanges } from "./pipeline/recommend.ts";
 import type { Problem } from "./problem.ts";
-import { type Protection, protectedPieces } from "./protect.ts";
+import { type Protection, protectedPieces, stayingPieces } from "./protect.ts";
 import { blockRef } from "./ref.ts";
 import { type Layout, layout, type Resolved, resolveRange } from "./resolve.ts";
 import type { Settings } from "./settings.ts";
@@ -146,7 +146,9 @@ function commit(
 			.filter((candidate) => applied.some((outcome) => outcome.request === candidate.request))
 			.flatMap((candidate) => candidate.kept),
 	);
-	const spent = spentUnits(placed.available, folded);
+	const staying = stayingPieces(placed.available, settings, placed.state);
+	const isPinned = (unit: UnitPiece) => unit.records.some((record) => placed.state.pins.has(record.ordinal));
+	const spent = spentUnits(placed.available, folded).filter((unit) => !staying.has(unit) && !isPinned(unit));
 	const savedTokens =
 		applied.reduce((sum, outcome) => sum + outcome.beforeTokens - outcome.afterTokens, 0) +
 		spent.reduce((sum, piece) => sum + piece.sizeTokens, 0);

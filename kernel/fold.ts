@@ -1,4 +1,4 @@
-import { type BlockHead, blockText, type Span } from "./block.ts";
+import { type BlockHead, blockText, type Span, topicOf } from "./block.ts";
 import { digest } from "./digest.ts";
 import type { LoggedBlock, LoggedSpan } from "./operation.ts";
 import type { Layout } from "./resolve.ts";
@@ -22,7 +22,7 @@ export function foldPieces(
 	of: { readonly number: number; readonly summary: string; readonly topic?: string | undefined; readonly tier: number },
 ): Folded {
 	const { branch } = placed;
-	const topic = of.topic?.trim();
+	const topic = topicOf(of.topic ?? "");
 	const spans = spansOf(placed, kept);
 	const covered = spans.flatMap((span) => branch.messages(span.from, span.to)).filter((record) => !record.isSilent);
 	const head: BlockHead = {

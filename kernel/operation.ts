@@ -51,7 +51,7 @@ export type Operation =
 	  }
 	| { readonly kind: "unfold"; readonly block: number; readonly sizeTokens: number }
 	| { readonly kind: "truncate"; readonly reductions: readonly LoggedReduction[]; readonly sizeTokens: number }
-	| { readonly kind: "undo" | "redo" }
+	| { readonly kind: "undo" | "redo"; readonly sizeTokens: number }
 	| { readonly kind: "pin" | "unpin"; readonly message: LoggedMessage }
 	| { readonly kind: "nudge"; readonly sizeTokens: number };
 
@@ -93,10 +93,9 @@ function isOperation(value: unknown): value is Operation {
 		case "truncate":
 			return isCount(value.sizeTokens) && isList(value.reductions, isReduction);
 		case "nudge":
-			return isCount(value.sizeTokens);
 		case "undo":
 		case "redo":
-			return true;
+			return isCount(value.sizeTokens);
 		case "pin":
 		case "unpin":
 			return isMessage(value.message);

@@ -19,6 +19,8 @@ export type Problem =
 	| { readonly code: "topTier"; readonly block: number }
 	| { readonly code: "nothingToUndo" }
 	| { readonly code: "nothingToRedo" }
+	| { readonly code: "notPinned"; readonly ref: string }
+	| { readonly code: "pinned"; readonly ref: string; readonly block: number }
 	| { readonly code: "aborted" }
 	| { readonly code: "standingDown"; readonly reason: string }
 	| { readonly code: "emptyQuery" }
@@ -66,6 +68,10 @@ export function whatIsWrong(problem: Problem): string {
 			return `The block for ${problem.range} would take ${problem.textTokens} tokens, what it replaces takes ${problem.sizeTokens}.`;
 		case "topTier":
 			return `${blockRef(problem.block)} is of the highest tier and alone; rewriting it would gain nothing.`;
+		case "notPinned":
+			return `${problem.ref} is not pinned.`;
+		case "pinned":
+			return `${problem.ref} is pinned, and ${blockRef(problem.block)} would fold it; unpin it first.`;
 		case "nothingToUndo":
 			return "There is nothing to take back.";
 		case "nothingToRedo":

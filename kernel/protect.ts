@@ -16,6 +16,19 @@ export function protectedPieces(
 	settings: Settings,
 	{ pins }: Pick<State, "pins">,
 ): ReadonlyMap<Piece, Protection> {
+	const reasons = new Map(stayingPieces(pieces, settings, { pins }));
+	for (const piece of recentZone(pieces, settings)) reasons.set(piece, "recent messages");
+	const last = pieces.findLast((piece) => piece.kind === "unit" && piece.records[0]?.message?.role === "user");
+	if (last !== undefined) reasons.set(last, "the last user message");
+	return reasons;
+}
+
+/** The units that stay in view wherever they stand and whatever they are, each with the reason. */
+export function stayingPieces(
+	pieces: readonly Piece[],
+	settings: Settings,
+	{ pins }: Pick<State, "pins">,
+): ReadonlyMap<Piece, Protection> {
 	const isProtectedTool = globs(settings.protectedTools);
 	const reasons = new Map<Piece, Protection>();
 	for (const piece of pieces) {
@@ -23,9 +36,6 @@ export function protectedPieces(
 		if (piece.tools.some(isProtectedTool)) reasons.set(piece, "a protected tool");
 		if (piece.records.some((record) => pins.has(record.ordinal))) reasons.set(piece, "pinned");
 	}
-	for (const piece of recentZone(pieces, settings)) reasons.set(piece, "recent messages");
-	const last = pieces.findLast((piece) => piece.kind === "unit" && piece.records[0]?.message?.role === "user");
-	if (last !== undefined) reasons.set(last, "the last user message");
 	return reasons;
 }
 

@@ -18,9 +18,12 @@ export function parseRef(text: string): Ref | undefined {
 	return at === undefined ? { kind, number: Number(digits) } : { kind, number: Number(digits), at };
 }
 
+/** Two foreign refs with session and entry ids are far shorter; the pattern is not made for more. */
+const longestRange = 400;
+
 /** Reads `m00005-m00031`; a single ref is a range of one. */
 export function parseRefRange(text: string): { readonly from: Ref; readonly to: Ref } | undefined {
-	const [, first, last] = rangePattern.exec(text.trim()) ?? [];
+	const [, first, last] = (text.length > longestRange ? null : rangePattern.exec(text.trim())) ?? [];
 	const from = parseRef(first ?? text);
 	const to = last === undefined ? from : parseRef(last);
 	return from && to ? { from, to } : undefined;

@@ -90,7 +90,8 @@ function matcher(expected: readonly Sent[]): (message: Message) => Sent | undefi
 			return following;
 		}
 		byKey ??= indexByKey(expected);
-		const position = byKey.get(key(message))?.find((index) => isUsed[index] === 0);
+		const unused = (name: string) => byKey?.get(name)?.find((index) => isUsed[index] === 0);
+		const position = unused(key(message)) ?? unused(callKey(message));
 		if (position === undefined) return undefined;
 		isUsed[position] = 1;
 		next = position + 1;
@@ -101,15 +102,23 @@ function matcher(expected: readonly Sent[]): (message: Message) => Sent | undefi
 function indexByKey(expected: readonly Sent[]): Map<string, number[]> {
 	const byKey = new Map<string, number[]>();
 	for (const [index, { message }] of expected.entries()) {
-		const positions = byKey.get(key(message));
-		if (positions === undefined) byKey.set(key(message), [index]);
-		else positions.push(index);
+		const names = message.toolCallId === undefined ? [key(message)] : [key(message), callKey(message)];
+		for (const name of names) {
+			const positions = byKey.get(name);
+			if (positions === undefined) byKey.set(name, [index]);
+			else positions.push(index);
+		}
 	}
 	return byKey;
 }
 
 function key(message: Message): string {
 	return `${message.role}|${message.timestamp}|${message.toolCallId ?? ""}`;
+}
+
+/** A result that another extension wrote anew still answers its call; other messages have no such name. */
+function callKey(message: Message): string {
+	return `${message.role}||${message.toolCallId ?? ""}`;
 }
 
 function isSame(left: Message, right: Message): boolean {

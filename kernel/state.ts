@@ -19,8 +19,6 @@ export interface Shape {
 	readonly intervals: readonly (Span & { readonly block: Block })[];
 	/** By the ordinal of the message. */
 	readonly reductions: ReadonlyMap<number, Reduction>;
-	/** Size of the view at the last commit or nudge; growth is counted from here. */
-	readonly baseTokens: number | undefined;
 }
 
 /** Shapes to go back or forward to, the nearest first. */
@@ -37,6 +35,8 @@ export interface State extends Shape {
 	/** Ordinals of the messages that stay in view. */
 	readonly pins: ReadonlySet<number>;
 	readonly commit: Commit | undefined;
+	/** Size of the view at the last commit or nudge; growth is counted from here. */
+	readonly baseTokens: number | undefined;
 	readonly undoable: Shapes | undefined;
 	readonly redoable: Shapes | undefined;
 }
@@ -75,9 +75,9 @@ export function apply(state: State, operation: Operation, place: Place): State {
 		case "unfold":
 			return commit(state, unfold(state, operation.block), operation, place);
 		case "undo":
-			return goTo(state, "undoable", "redoable", place);
+			return goTo(state, "undoable", "redoable", operation, place);
 		case "redo":
-			return goTo(state, "redoable", "undoable", place);
+			return goTo(state, "redoable", "undoable", operation, place);
 		case "pin":
 		case "unpin":
 			return { ...state, pins: pinned(state.pins, operation, place) };
@@ -86,21 +86,36 @@ export function apply(state: State, operation: Operation, place: Place): State {
 	}
 }
 
+/** An operation that changes nothing is no commit: there is nothing to take back. */
 function commit(before: State, after: State, { sizeTokens }: { readonly sizeTokens: number }, place: Place): State {
+	if (after === before) return before;
 	const undoable = { shape: shapeOf(before), rest: before.undoable };
 	return { ...after, baseTokens: sizeTokens, commit: commitAt(place), undoable, redoable: undefined };
 }
 
 /** Takes the nearest shape of one list and keeps the present one in the other. */
-function goTo(state: State, from: "undoable" | "redoable", to: "undoable" | "redoable", place: Place): State {
+function goTo(
+	state: State,
+	from: "undoable" | "redoable",
+	to: "undoable" | "redoable",
+	{ sizeTokens }: { readonly sizeTokens: number },
+	place: Place,
+): State {
 	const target = state[from];
 	if (target === undefined) return state;
 	const kept = { shape: shapeOf(state), rest: state[to] };
-	return { ...state, ...target.shape, commit: commitAt(place), [from]: target.rest, [to]: kept };
+	return {
+		...state,
+		...target.shape,
+		baseTokens: sizeTokens,
+		commit: commitAt(place),
+		[from]: target.rest,
+		[to]: kept,
+	};
 }
 
-function shapeOf({ tops, intervals, reductions, baseTokens }: State): Shape {
-	return { tops, intervals, reductions, baseTokens };
+function shapeOf({ tops, intervals, reductions }: State): Shape {
+	return { tops, intervals, reductions };
 }
 
 function commitAt({ entryId, ordinal }: Place): Commit {

@@ -51,6 +51,7 @@ export function createArchive(timeline: Timeline): { of(host: Host): Archive } {
 				const slash = address.lastIndexOf("/");
 				if (slash < 0) return host.entry(address) === undefined ? undefined : here(host, address);
 				const [sessionId, entryId] = [address.slice(0, slash), address.slice(slash + 1)];
+				if (sessionId === host.sessionId) return host.entry(entryId) === undefined ? undefined : here(host, entryId);
 				const log = ancestors(host).find((each) => each.sessionId === sessionId && each.entries.has(entryId));
 				return log && there(log, entryId);
 			},

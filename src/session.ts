@@ -34,7 +34,7 @@ export interface Session {
 	/** The state that the sidecar says. */
 	savedState: State | undefined;
 	/** The nudge of the last request, until the turn it belongs to has ended. */
-	shownNudge: { readonly sizeTokens: number } | undefined;
+	shownNudge: { readonly sizeTokens: number; readonly commitId: string | undefined } | undefined;
 	readonly noticed: Set<string>;
 }
 
@@ -61,7 +61,7 @@ export interface Sessions {
 	notice(moment: Moment, text: string, level: "info" | "warning"): void;
 	/** Puts a failure into the log of the session looked at last; where there is none yet, on the error stream. */
 	report(scope: string, error: unknown): void;
-	/** Writes the sidecar if the branch has blocks, and waits until it is written; never fails. */
+	/** Writes the sidecar if the branch has blocks and we do not stand down, and waits until it is written; never fails. */
 	saveSidecar(moment: Moment): Promise<void>;
 }
 
@@ -113,10 +113,10 @@ export function createSessions(pi: ExtensionAPI): Sessions {
 			if (latest === undefined) process.stderr.write(`pi-billion-context: ${scope}: ${fields.message}\n`);
 			else latest.log.error(scope, fields);
 		},
-		async saveSidecar({ session, host, branch }) {
+		async saveSidecar({ session, host, branch, mayFold }) {
 			const { state } = branch;
 			const path = sidecarPath(host);
-			if (path === undefined || state.blocks.size === 0) return;
+			if (path === undefined || !mayFold || state.blocks.size === 0) return;
 			if (state === session.savedState) return session.sidecar.flush();
 			session.savedState = state;
 			await session.sidecar.save(path, encodeSidecar(branch, version));

@@ -1,5 +1,5 @@
 import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
-import { type Planned, type Problem, planPin, planRedo, planUndo, whatIsWrong } from "../../kernel/index.ts";
+import { type Planned, type Problem, planPin, planRedo, planUndo, type View, whatIsWrong } from "../../kernel/index.ts";
 import type { Moment, Sessions } from "../session.ts";
 import { describeStatus, type statusViews } from "../tools/acp-status.ts";
 
@@ -17,10 +17,12 @@ const subcommands: Readonly<Record<string, Subcommand>> = {
 	blocks: status("blocks", "blocks", "the blocks in view"),
 	ranges: status("ranges", "ranges", "what the model could fold now"),
 	messages: status("messages", "messages", "the messages and blocks in view, with their sizes"),
-	undo: edit("undo [b3]", "takes back the last fold, or opens a block", ({ branch }, id) =>
-		planUndo(branch, id || undefined),
+	undo: edit("undo [b3]", "takes back the last fold, or opens a block", ({ branch }, id, view) =>
+		planUndo(branch, view(), id || undefined),
 	),
-	redo: edit("redo", "does again what the last undo took back", ({ branch }) => planRedo(branch)),
+	redo: edit("redo", "does again what the last undo took back", ({ branch }, _argument, view) =>
+		planRedo(branch, view()),
+	),
 	pin: edit("pin m00012", "keeps a message in view", ({ branch }, id) => planPin(branch, "pin", id)),
 	unpin: edit("unpin m00012", "lets a pinned message be folded again", ({ branch }, id) =>
 		planPin(branch, "unpin", id),
@@ -56,13 +58,15 @@ function status(view: (typeof statusViews)[number], usage: string, meaning: stri
 function edit(
 	usage: string,
 	meaning: string,
-	plan: (moment: Moment, argument: string) => Planned | Problem,
+	plan: (moment: Moment, argument: string, view: () => View) => Planned | Problem,
 ): Subcommand {
 	return {
 		usage,
 		meaning,
 		run(sessions, moment, ctx, argument) {
-			const planned = plan(moment, argument);
+			// A tool may be planning on the view of this turn; what it answers has to hold when the log shows it.
+			if (!ctx.isIdle()) return "The model is at work; try again when it has finished.";
+			const planned = plan(moment, argument, () => sessions.view(moment));
 			if ("code" in planned) return whatIsWrong(planned);
 			sessions.commit(ctx, planned.operation);
 			moment.session.log.info("command", { kind: planned.operation.kind });

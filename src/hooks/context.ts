@@ -22,7 +22,8 @@ export function onContext(sessions: Sessions, event: ContextWithSystemEvent, ctx
 	const cut = planCut(moment, whole);
 	const fitted = cut === undefined ? moment : sessions.commit(ctx, cut);
 	const view = cut === undefined ? whole : see(fitted);
-	moment.session.shownNudge = view.nudge;
+	const { nudge } = view;
+	moment.session.shownNudge = nudge && { ...nudge, commitId: fitted.branch.state.commit?.entryId };
 	return { messages: list.toPi(toMessages(view, fitted.branch)) };
 }
 

@@ -23,7 +23,9 @@ export function onTurnEnd(sessions: Sessions, event: TurnEndEvent, ctx: Extensio
 	void sessions.saveSidecar(moment);
 	const shown = session.shownNudge;
 	session.shownNudge = undefined;
-	if (shown === undefined || event.outcome !== "completed") return undefined;
+	// A fold in the same turn is the newer base: growth counts from the size after it.
+	const isOvertaken = shown?.commitId !== moment.branch.state.commit?.entryId;
+	if (shown === undefined || isOvertaken || event.outcome !== "completed") return undefined;
 	const operation: Operation = { kind: "nudge", sizeTokens: shown.sizeTokens };
 	session.log.info("nudge", { sizeTokens: shown.sizeTokens });
 	const draft = { type: "custom" as const, customType: operationEntryType, data: mark(operation) };

@@ -6,8 +6,9 @@ type EntryBody<E = Entry> = E extends Entry ? Omit<E, "id" | "parentId" | "times
 
 /** An entry of Pi's log in the kernel's terms. Kinds the kernel does not know become `other`. */
 export function entryFromPi(entry: SessionEntry): Entry {
-	const timestampMs = new Date(entry.timestamp).getTime();
-	return { ...bodyOf(entry, timestampMs), id: entry.id, parentId: entry.parentId, timestampMs };
+	const timestamp = new Date(entry.timestamp).getTime();
+	// A time that cannot be read counts as none, but messages keep it as Pi has it: they are found by it.
+	return { ...bodyOf(entry, timestamp), id: entry.id, parentId: entry.parentId, timestampMs: timestamp || 0 };
 }
 
 function bodyOf(entry: SessionEntry, timestamp: number): EntryBody {

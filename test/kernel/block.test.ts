@@ -95,7 +95,7 @@ describe("the text of a block", () => {
 		const topic = `a "b"\n<c> ${"x".repeat(72)}😀`;
 		const [, shown] = /topic="([^"]*)">/.exec(blockText({ ...block, topic }, "")) ?? [];
 		expect(shown).toBe(`a b c ${"x".repeat(72)}😀`.slice(0, 80));
-		const [, cut] = /topic="([^"]*)">/.exec(blockText({ ...block, topic: `${"x".repeat(79)}😀` }, "")) ?? [];
+		const [, cut] = /topic="([^"]*)">/.exec(blockText({ ...block, topic: topicOf(`${"x".repeat(79)}😀` }, "")) ?? [];
 		expect(cut?.isWellFormed()).toBe(true);
 	});
 });

@@ -4,10 +4,10 @@ import type { Block, Span } from "../../kernel/block.ts";
 import { mark, type Operation, operationEntryType, planFold, type RangeRequest } from "../../kernel/index.ts";
 import { messageRef } from "../../kernel/ref.ts";
 import type { State } from "../../kernel/state.ts";
-import type { Range } from "../../kernel/unit.ts";
+import { piecesOf, type Range } from "../../kernel/unit.ts";
 import { cutPoints, type History, holds, type Point, play, scripts } from "../support/arbitraries.ts";
 import { bytes, requestAt } from "../support/request.ts";
-import { compress } from "../support/steps.ts";
+import { compress, perform } from "../support/steps.ts";
 
 const seed = 20_261_104;
 
@@ -101,6 +101,57 @@ test("An unfold opens one block by one tier: its children stand in its place, an
 	expect(children).toBeGreaterThan(0);
 });
 
+test("However wide a range is, a fold leaves the last user message, pins and protected tools in view.", () => {
+	let folds = 0;
+	holds(
+		seed + 7,
+		fc.property(scripts, (script) => {
+			const { last, settings } = play(script);
+			const { log } = last;
+			const before = requestAt(last);
+			const units = piecesOf(before.view.items).filter((piece) => piece.kind === "unit");
+			const lastUser = units.findLast((unit) => unit.records[0]?.message?.role === "user");
+			const staying = units.filter(
+				({ tools, records }) =>
+					tools.some((tool) => settings.protectedTools.includes(tool)) ||
+					records.some((record) => before.branch.state.pins.has(record.ordinal)),
+			);
+			const range = { startId: messageRef(1), endId: messageRef(before.branch.lastOrdinal), summary: "all of it" };
+			compress(log, [[range]], true, settings);
+			const { items } = requestAt({ log, leafId: log.leafId }).view;
+			const names = new Set(items.map((item) => (item.kind === "entry" ? item.record.entry.id : "")));
+			const records = [...staying, ...(lastUser === undefined ? [] : [lastUser])].flatMap((unit) => unit.records);
+			expect(records.map((record) => record.entry.id).filter((id) => !names.has(id))).toEqual([]);
+			folds += log.branch().state.blocks.size - before.branch.state.blocks.size;
+		}),
+	);
+	expect(folds).toBeGreaterThan(0);
+});
+
+test("An undo brings back the view from before the last commit byte for byte, and a redo the one from after it.", () => {
+	let commits = 0;
+	holds(
+		seed + 8,
+		fc.property(scripts, fc.nat(255), (script, form) => {
+			const { last, settings } = play(script);
+			const { log } = last;
+			const wire = () => requestAt({ log, leafId: log.leafId }).messages.map(bytes);
+			const before = wire();
+			const kind = form % 3 === 0 ? "unfold" : form % 3 === 1 ? "recommended" : "truncate";
+			const { commit } = log.branch().state;
+			perform(log, { kind, form: form - (form % 3), picks: [form, form, 0, 0] }, settings);
+			if (log.branch().state.commit === commit) return;
+			commits++;
+			const after = wire();
+			log.operation({ kind: "undo", sizeTokens: 1 });
+			expect(wire().slice(0, before.length)).toEqual(before);
+			log.operation({ kind: "redo", sizeTokens: 1 });
+			expect(wire()).toEqual(after);
+		}),
+	);
+	expect(commits).toBeGreaterThan(0);
+});
+
 test("Nonsense in the log is left out: nothing is thrown, and the order of blocks stays whole.", () => {
 	let taken = 0;
 	holds(
@@ -181,7 +232,10 @@ function without({ madeBy: _, ...block }: Block): Omit<Block, "madeBy"> {
 
 /** Operations of the right form that no session of ours would write. */
 function nonsense(): fc.Arbitrary<Operation> {
-	const number = fc.oneof(fc.integer({ min: 1, max: 30 }), fc.constant(Number.MAX_SAFE_INTEGER));
+	const number = fc.oneof(
+		{ weight: 9, arbitrary: fc.integer({ min: 1, max: 12 }) },
+		fc.constant(Number.MAX_SAFE_INTEGER),
+	);
 	const size = fc.nat(5_000);
 	const id = fc.nat(40).map((n) => `e${n}`);
 	const span = fc

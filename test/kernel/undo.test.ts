@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { outgoingItems, planPin, planRedo, planUndo, project, textOf, toMessages } from "../../kernel/index.ts";
+import { viewTokens } from "../../kernel/view.ts";
 import { contextOf, Log, words } from "../support/log.ts";
 
 function worked(): Log {
@@ -36,9 +37,11 @@ describe("undo", () => {
 		const log = worked();
 		log.compress([range("m00002", "m00003")]);
 		const folded = shown(log);
-		expect(play(log, planUndo(log.branch(), undefined))).toBe("Taken back: b1 (m00002-m00003) no longer folded.");
+		expect(play(log, planUndo(log.branch(), log.view(), undefined))).toBe(
+			"Taken back: b1 (m00002-m00003) no longer folded.",
+		);
 		expect(shown(log).some((text) => text.startsWith("<acp-block"))).toBe(false);
-		expect(play(log, planRedo(log.branch()))).toBe("Done again: b1 (m00002-m00003) folded again.");
+		expect(play(log, planRedo(log.branch(), log.view()))).toBe("Done again: b1 (m00002-m00003) folded again.");
 		expect(shown(log)).toEqual(folded);
 	});
 
@@ -49,19 +52,19 @@ describe("undo", () => {
 		log.compress([range("b1", "b2")]);
 		const tops = () => log.branch().state.tops.map((block) => block.number);
 		expect(tops()).toEqual([3]);
-		play(log, planUndo(log.branch(), undefined));
+		play(log, planUndo(log.branch(), log.view(), undefined));
 		expect(tops()).toEqual([1, 2]);
-		play(log, planUndo(log.branch(), undefined));
+		play(log, planUndo(log.branch(), log.view(), undefined));
 		expect(tops()).toEqual([1]);
-		play(log, planUndo(log.branch(), undefined));
+		play(log, planUndo(log.branch(), log.view(), undefined));
 		expect(tops()).toEqual([]);
-		expect(play(log, planUndo(log.branch(), undefined))).toBe("nothingToUndo");
+		expect(play(log, planUndo(log.branch(), log.view(), undefined))).toBe("nothingToUndo");
 	});
 
 	it("never gives the number of a block that was taken back to another", () => {
 		const log = worked();
 		log.compress([range("m00002", "m00003")]);
-		play(log, planUndo(log.branch(), undefined));
+		play(log, planUndo(log.branch(), log.view(), undefined));
 		log.compress([range("m00002", "m00003")]);
 		expect(log.branch().state.tops.map((block) => block.number)).toEqual([2]);
 	});
@@ -69,40 +72,66 @@ describe("undo", () => {
 	it("leaves nothing to do again after another fold", () => {
 		const log = worked();
 		log.compress([range("m00002", "m00003")]);
-		play(log, planUndo(log.branch(), undefined));
+		play(log, planUndo(log.branch(), log.view(), undefined));
 		log.compress([range("m00004", "m00005")]);
-		expect(planRedo(log.branch())).toEqual({ code: "nothingToRedo" });
+		expect(planRedo(log.branch(), log.view())).toEqual({ code: "nothingToRedo" });
 	});
 
 	it("takes back an unfold and a cut", () => {
 		const log = worked();
 		log.compress([range("m00002", "m00003")]);
 		log.operation({ kind: "unfold", block: 1, sizeTokens: 0 });
-		expect(play(log, planUndo(log.branch(), undefined))).toBe("Taken back: b1 (m00002-m00003) folded again.");
+		expect(play(log, planUndo(log.branch(), log.view(), undefined))).toBe(
+			"Taken back: b1 (m00002-m00003) folded again.",
+		);
 		log.operation({
 			kind: "truncate",
 			sizeTokens: 0,
 			reductions: [{ id: "e5", ordinal: 5, rule: "truncate", keepChars: 100, savedTokens: 10 }],
 		});
 		const cut = shown(log);
-		expect(play(log, planUndo(log.branch(), undefined))).toBe("Taken back: cuts of tool results.");
+		expect(play(log, planUndo(log.branch(), log.view(), undefined))).toBe("Taken back: cuts of tool results.");
 		expect(shown(log)).not.toEqual(cut);
 	});
 
 	it("opens a block that is named, and refuses one that is not in view", () => {
 		const log = worked();
 		log.compress([range("m00002", "m00003"), range("m00004", "m00005")]);
-		expect(play(log, planUndo(log.branch(), "b1"))).toBe("Opened b1; back in view: m00002-m00003.");
+		expect(play(log, planUndo(log.branch(), log.view(), "b1"))).toBe("Opened b1; back in view: m00002-m00003.");
 		expect(log.branch().state.tops.map((block) => block.number)).toEqual([2]);
-		expect(planUndo(log.branch(), "b7")).toMatchObject({ code: "unknownBlock" });
+		expect(planUndo(log.branch(), log.view(), "b7")).toMatchObject({ code: "unknownBlock" });
 	});
 
-	it("puts the growth that nudges count from back to what it was", () => {
+	it("says the size of the view right after, from which growth counts", () => {
 		const log = worked();
-		log.operation({ kind: "nudge", sizeTokens: 777 });
 		log.compress([range("m00002", "m00003")]);
-		play(log, planUndo(log.branch(), undefined));
-		expect(log.branch().state.baseTokens).toBe(777);
+		for (let step = 0; step < 5; step++) log.step("read", { path: `e${step}.ts` }, words(600, `e${step}`));
+		for (const planned of [
+			() => planUndo(log.branch(), log.view(), undefined),
+			() => planRedo(log.branch(), log.view()),
+		]) {
+			play(log, planned());
+			expect(Math.abs((log.branch().state.baseTokens ?? 0) - viewTokens(log.view()))).toBeLessThan(60);
+		}
+		play(log, planUndo(log.branch(), log.view(), "b1"));
+		expect(Math.abs((log.branch().state.baseTokens ?? 0) - viewTokens(log.view()))).toBeLessThan(60);
+	});
+
+	it("is not made of an operation that changed nothing", () => {
+		const log = worked();
+		log.compress([range("m00002", "m00003")]);
+		log.operation({ kind: "unfold", block: 7, sizeTokens: 0 });
+		expect(play(log, planUndo(log.branch(), log.view(), undefined))).toContain("b1 (m00002-m00003) no longer folded");
+	});
+
+	it("is refused where it would fold again what was pinned since", () => {
+		const log = worked();
+		log.compress([range("m00002", "m00005")]);
+		play(log, planUndo(log.branch(), log.view(), undefined));
+		play(log, planPin(log.branch(), "pin", "m00003"));
+		expect(planRedo(log.branch(), log.view())).toEqual({ code: "pinned", ref: "m00002", block: 1 });
+		play(log, planPin(log.branch(), "unpin", "m00003"));
+		expect(play(log, planRedo(log.branch(), log.view()))).toContain("b1");
 	});
 });
 
@@ -126,6 +155,22 @@ describe("a pin", () => {
 		expect(planPin(log.branch(), "pin", "m00002")).toEqual({ code: "alreadyFolded", range: "m00002", block: 1 });
 		expect(planPin(log.branch(), "pin", "m00999")).toMatchObject({ code: "unknownMessage" });
 		expect(planPin(log.branch(), "pin", "b1")).toEqual({ code: "unreadableRef", text: "b1" });
+		const { leafId } = log;
+		log.compaction("summary", leafId);
+		expect(planPin(log.branch(), "pin", "m00006")).toEqual({ code: "notInView", range: "m00006" });
+		expect(planPin(log.branch(), "unpin", "m00006")).toEqual({ code: "notPinned", ref: "m00006" });
+	});
+
+	it("holds for its whole unit, also against a fold that hides spent calls", () => {
+		const log = worked();
+		log.assistant("", [{ name: "acp_status" }]);
+		log.result(words(300, "status"));
+		log.user("Next.");
+		play(log, planPin(log.branch(), "pin", "m00012"));
+		log.compress([range("m00002", "m00003")]);
+		expect(log.branch().state.reductions.size).toBe(0);
+		play(log, planPin(log.branch(), "unpin", "m00011"));
+		expect(log.branch().state.pins.size).toBe(0);
 	});
 
 	it("is not offered to the model as foldable", () => {

@@ -116,9 +116,9 @@ function firstTouched(before: Request, after: Request): number {
 		item.kind === "block"
 			? !current.has(item.block.number)
 			: item.kind === "entry" && made.some((top) => top.spans.some((span) => contains(span, item.record.ordinal)));
-	const isReduced = (item: Item) =>
-		item.kind === "entry" &&
-		before.branch.state.reductions.has(item.record.ordinal) !== after.branch.state.reductions.has(item.record.ordinal);
+	const reduction = ({ branch }: Request, item: Item) =>
+		item.kind === "entry" ? JSON.stringify(branch.state.reductions.get(item.record.ordinal)) : "";
+	const isReduced = (item: Item) => reduction(before, item) !== reduction(after, item);
 	const folded = before.view.items.findIndex(isFolded);
 	if (folded >= 0) return folded;
 	const reduced = [before, after].map((request) => request.view.items.findIndex(isReduced));

@@ -182,7 +182,11 @@ describe("the usage the host sizes the answer by", () => {
 		log.assistant("failed", [], { usage, stopReason: "error" });
 		log.assistant("", [{ name: "acp_delegate" }]);
 		log.result("done", { usage });
-		log.operation({ kind: "truncate", reductions: [], sizeTokens: 1_000 });
+		log.operation({
+			kind: "truncate",
+			reductions: [{ id: "e1", ordinal: 1, rule: "truncate", keepChars: 9_000, savedTokens: 0 }],
+			sizeTokens: 1_000,
+		});
 		const sent = log.sent();
 		expect(sent.map((message) => message.usage?.totalTokens)).toEqual([
 			undefined,
@@ -201,7 +205,11 @@ describe("the usage the host sizes the answer by", () => {
 		const log = new Log();
 		log.user("task");
 		log.assistant("sure");
-		log.operation({ kind: "truncate", reductions: [], sizeTokens: 1_000 });
+		log.operation({
+			kind: "truncate",
+			reductions: [{ id: "e1", ordinal: 1, rule: "truncate", keepChars: 9_000, savedTokens: 0 }],
+			sizeTokens: 1_000,
+		});
 		expect(log.sent()[1]).toBe(log.outgoing()[1]);
 	});
 });

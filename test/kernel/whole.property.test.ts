@@ -29,9 +29,11 @@ test("A message in view has the bytes it was written with, but for its tag and w
 			const { view, branch, messages, sent } = requestAt(play(script).last, { isActive });
 			const written = new Map(sent.map(({ id, message }) => [id, message]));
 			for (const [index, item] of view.items.entries()) {
+				const shown = messages[index];
+				if (item.kind === "foreign") expect(shown).toBe(item.message);
+				if (item.kind === "block") expect(shown).toMatchObject({ role: "custom", content: item.block.text });
 				if (item.kind !== "entry") continue;
 				const { record } = item;
-				const shown = messages[index];
 				const message = written.get(record.entry.id);
 				if (shown === undefined || message === undefined) throw new Error("an item comes from nowhere");
 				const isTagged = isActive && message.role !== "assistant";

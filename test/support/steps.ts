@@ -33,7 +33,7 @@ const weights = {
 	compaction: 2,
 	branchSummary: 1,
 	edit: 3,
-	other: 1,
+	other: 2,
 	move: 1,
 	compress: 5,
 	recommended: 4,
@@ -144,13 +144,12 @@ const players: Readonly<Record<Exclude<StepKind, "restart" | "copy">, Player>> =
 	compress: playCompress,
 	recommended: playRecommended,
 	unfold: playUnfold,
-	undo: (log, { form }) => log.operation({ kind: form % 3 === 0 ? "redo" : "undo" }),
+	undo: (log, { form }) => log.operation({ kind: form % 3 === 0 ? "redo" : "undo", sizeTokens: 7 }),
 	pin: (log, { form, picks: [a] }) => {
 		const messages = messagesOf(log);
 		if (messages.length === 0) return;
-		const ordinal = 1 + (a % messages.length);
-		const { id } = choose(messages, a);
-		log.operation({ kind: form % 3 === 0 ? "unpin" : "pin", message: { id, ordinal } });
+		const message = { id: choose(messages, a).id, ordinal: 1 + (a % messages.length) };
+		log.operation({ kind: form % 3 === 0 ? "unpin" : "pin", message });
 	},
 	truncate: playTruncate,
 	nudge: (log) => log.operation({ kind: "nudge", sizeTokens: viewTokens(log.view()) }),
@@ -199,18 +198,20 @@ function messagesOf(log: Log): readonly (Entry & { readonly message: Message })[
 	return branch.messages(1, branch.lastOrdinal).flatMap(({ entry }) => ("message" in entry ? entry : []));
 }
 
+/** A summary by the host, or two that keep the same messages, so that the older one lies among them. */
 function playCompaction(log: Log, { form, picks: [a, b] }: Step): void {
 	const starts = messagesOf(log).filter((entry) => entry.kind === "message" && entry.message.role !== "toolResult");
 	const early = starts.slice(0, Math.ceil(starts.length / (1 + (form % 3))));
-	const firstKept = a % 5 === 0 || starts.length === 0 ? undefined : choose(early, a);
-	const message = { role: "custom", content: `summary ${textOf(b, "sum")}`, timestamp: 1_800_000_000_000 + a };
-	const system = { role: "system", content: "rules so far", timestamp: 1_800_000_000_000 + a };
-	log.append({
-		kind: "compaction",
-		firstKeptId: firstKept?.id ?? null,
-		message,
-		...(form % 2 === 0 ? { system } : {}),
-	});
+	const firstKeptId = a % 5 === 0 || starts.length === 0 ? null : choose(early, a).id;
+	const summary = (timestamp: number) => {
+		const message = { role: "custom", content: `summary ${textOf(b, "sum")}`, timestamp };
+		const system = { role: "system", content: "rules so far", timestamp };
+		log.append({ kind: "compaction", firstKeptId, message, ...(form % 2 === 0 ? { system } : {}) });
+	};
+	summary(1_800_000_000_000 + a);
+	if (form % 4 !== 0) return;
+	log.user([image]);
+	summary(1_900_000_000_000 + a);
 }
 
 /** Leaves a message out, gives it other content, or brings back one that was left out. */
