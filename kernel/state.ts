@@ -1,4 +1,5 @@
 import { type Block, extent, type Span, spansContain, spansOverlap } from "./block.ts";
+import { Chain } from "./chain.ts";
 import type { LoggedBlock, LoggedReduction, LoggedSpan, Operation, ReductionRule } from "./operation.ts";
 
 /** A change of an older message that holds from its commit on. */
@@ -11,14 +12,17 @@ export interface Commit {
 	readonly ordinal: number;
 }
 
+/** A span of a top-level block. */
+export type Interval = Span & { readonly block: Block };
+
 /** What a commit may change, so that it can be taken back: everything but the numbers of blocks. */
 export interface Shape {
 	/** The blocks that stand for messages, sorted by their first ordinal; their spans are disjoint. */
 	readonly tops: readonly Block[];
-	/** The spans of `tops` in order, each with its block. */
-	readonly intervals: readonly (Span & { readonly block: Block })[];
+	/** The spans of `tops` in order, each with its block; made when first asked for. */
+	readonly intervals: () => readonly Interval[];
 	/** By the ordinal of the message. */
-	readonly reductions: ReadonlyMap<number, Reduction>;
+	readonly reductions: Chain<number, Reduction>;
 }
 
 /** Shapes to go back or forward to, the nearest first. */
@@ -30,7 +34,7 @@ export interface Shapes {
 /** What the operations on a branch add up to. A value: it never changes, `apply` makes the next one. */
 export interface State extends Shape {
 	/** Every block made on the branch, by number; those taken back included, since a number is never reused. */
-	readonly blocks: ReadonlyMap<number, Block>;
+	readonly blocks: Chain<number, Block>;
 	readonly lastNumber: number;
 	/** Ordinals of the messages that stay in view. */
 	readonly pins: ReadonlySet<number>;
@@ -42,11 +46,11 @@ export interface State extends Shape {
 }
 
 export const emptyState: State = {
-	blocks: new Map(),
+	blocks: Chain.empty(),
 	tops: [],
-	intervals: [],
+	intervals: () => [],
 	lastNumber: 0,
-	reductions: new Map(),
+	reductions: Chain.empty(),
 	pins: new Set(),
 	commit: undefined,
 	baseTokens: undefined,
@@ -137,7 +141,7 @@ function pinned(
 
 /** The top-level block that covers a message, if any. */
 export function blockAt(state: State, ordinal: number): Block | undefined {
-	const { intervals } = state;
+	const intervals = state.intervals();
 	let low = 0;
 	let high = intervals.length - 1;
 	while (low <= high) {
@@ -172,10 +176,7 @@ function foldBlock(author: Block["author"], place: Place): (state: State, logged
 			madeBy: place.entryId,
 		};
 		const tops = [...state.tops.filter((top) => !inside.includes(top)), block];
-		return withTops(
-			{ ...state, lastNumber: block.number, blocks: new Map(state.blocks).set(block.number, block) },
-			tops,
-		);
+		return withTops({ ...state, lastNumber: block.number, blocks: state.blocks.with(block.number, block) }, tops);
 	};
 }
 
@@ -188,20 +189,31 @@ function unfold(state: State, number: number): State {
 
 function withTops(state: State, unsorted: readonly Block[]): State {
 	const tops = unsorted.toSorted((a, b) => extent(a.spans).from - extent(b.spans).from);
-	const intervals = tops
-		.flatMap((block) => block.spans.map((span) => ({ ...span, block })))
-		.sort((a, b) => a.from - b.from);
-	return { ...state, tops, intervals };
+	return { ...state, tops, intervals: once(() => intervalsOf(tops)) };
+}
+
+function intervalsOf(tops: readonly Block[]): readonly Interval[] {
+	return tops.flatMap((block) => block.spans.map((span) => ({ ...span, block }))).toSorted((a, b) => a.from - b.from);
+}
+
+/** A value that is made when first asked for: most states are never looked at. */
+function once<T>(make: () => T): () => T {
+	let made: { readonly value: T } | undefined;
+	return () => {
+		made ??= { value: make() };
+		return made.value;
+	};
 }
 
 function reduce(state: State, operation: { readonly reductions: readonly LoggedReduction[] }, place: Place): State {
-	if (operation.reductions.length === 0) return state;
-	const reductions = new Map(state.reductions);
+	let { reductions } = state;
 	for (const { id, ordinal, ...reduction } of operation.reductions) {
 		const located = place.locate(id, ordinal);
-		if (located !== undefined && reductions.get(located)?.rule !== "hide") reductions.set(located, reduction);
+		if (located !== undefined && reductions.get(located)?.rule !== "hide") {
+			reductions = reductions.with(located, reduction);
+		}
 	}
-	return { ...state, reductions };
+	return reductions === state.reductions ? state : { ...state, reductions };
 }
 
 function locateSpans(logged: readonly LoggedSpan[], place: Place): readonly Span[] | undefined {

@@ -1,3 +1,4 @@
+import { Chain } from "./chain.ts";
 import { type EditEntry, type Entry, entryMessage, isCounted } from "./entry.ts";
 import { type Message, toolCalls } from "./message.ts";
 import { messageTokens } from "./meter.ts";
@@ -20,7 +21,7 @@ export class BranchRecord {
 	/** The last summary by the host at or before this entry. */
 	readonly compaction: BranchRecord | undefined;
 	/** The latest edit of each edited entry. */
-	readonly edits: ReadonlyMap<string, EditEntry>;
+	readonly edits: Chain<string, EditEntry>;
 	/** State after this entry. */
 	readonly state: State;
 	/** Ids of the calls it makes. */
@@ -40,7 +41,7 @@ export class BranchRecord {
 		this.unit = unit ?? this;
 		this.compaction = entry.kind === "compaction" ? this : previous?.compaction;
 		const edits = previous?.edits ?? noEdits;
-		this.edits = entry.kind === "edit" ? new Map(edits).set(entry.targetId, entry) : edits;
+		this.edits = entry.kind === "edit" ? edits.with(entry.targetId, entry) : edits;
 		this.callIds = entry.kind === "message" ? toolCalls(entry.message).map((call) => call.id) : [];
 		this.state = state(this);
 	}
@@ -238,7 +239,7 @@ export class Timeline {
 	}
 }
 
-const noEdits: ReadonlyMap<string, EditEntry> = new Map();
+const noEdits: Chain<string, EditEntry> = Chain.empty();
 
 function isFailed(message: Message): boolean {
 	return message.role === "assistant" && (message.stopReason === "error" || message.stopReason === "aborted");

@@ -74,13 +74,13 @@ function once(path: string) {
 	};
 }
 
-/** A log of steps with a fold of the oldest unfolded part every 200 steps. */
+/** A log of steps with a fold of the oldest unfolded part every 12 steps, 27 messages apart. */
 function sessionFile(messages: number): string {
 	const log = new Log();
 	log.user("Begin.");
 	let folded = 1;
 	while (log.branch().lastOrdinal < messages) {
-		for (let step = 0; step < 200; step++) log.step("read", { path: `src/file${step}.ts` }, words(200, `s${step}`));
+		for (let step = 0; step < 12; step++) log.step("read", { path: `src/file${step}.ts` }, words(200, `s${step}`));
 		log.user("Go on.");
 		const last = log.branch().lastOrdinal;
 		log.compress([{ startId: `m${folded}`, endId: `m${last - 1}`, summary: words(200, "sum") }]);

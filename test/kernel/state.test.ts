@@ -60,9 +60,9 @@ describe("a fold", () => {
 
 	it("changes nothing in the state it starts from", () => {
 		const state = stateOf(two);
-		const before = JSON.stringify([...state.blocks.values(), state.tops, state.intervals]);
+		const before = JSON.stringify([...state.blocks.values(), state.tops, state.intervals()]);
 		apply(state, fold(block(3, [[1, 30]])), place);
-		expect(JSON.stringify([...state.blocks.values(), state.tops, state.intervals])).toBe(before);
+		expect(JSON.stringify([...state.blocks.values(), state.tops, state.intervals()])).toBe(before);
 		expect(state.lastNumber).toBe(2);
 	});
 
