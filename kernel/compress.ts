@@ -147,8 +147,7 @@ function commit(
 			.flatMap((candidate) => candidate.kept),
 	);
 	const staying = stayingPieces(placed.available, settings, placed.state);
-	const isPinned = (unit: UnitPiece) => unit.records.some((record) => placed.state.pins.has(record.ordinal));
-	const spent = spentUnits(placed.available, folded).filter((unit) => !staying.has(unit) && !isPinned(unit));
+	const spent = spentUnits(placed.available, folded).filter((unit) => !staying.has(unit));
 	const savedTokens =
 		applied.reduce((sum, outcome) => sum + outcome.beforeTokens - outcome.afterTokens, 0) +
 		spent.reduce((sum, piece) => sum + piece.sizeTokens, 0);

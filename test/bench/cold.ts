@@ -74,13 +74,14 @@ function once(path: string) {
 	};
 }
 
-/** A log of steps with a fold of the oldest unfolded part every 12 steps, 27 messages apart. */
+/** A log of steps that folds its oldest unfolded part every 12 steps; a large one, which takes long to make, every 200. */
 function sessionFile(messages: number): string {
 	const log = new Log();
 	log.user("Begin.");
 	let folded = 1;
 	while (log.branch().lastOrdinal < messages) {
-		for (let step = 0; step < 12; step++) log.step("read", { path: `src/file${step}.ts` }, words(200, `s${step}`));
+		for (let step = 0; step < (messages > 20_000 ? 200 : 12); step++)
+			log.step("read", { path: `src/file${step}.ts` }, words(200, `s${step}`));
 		log.user("Go on.");
 		const last = log.branch().lastOrdinal;
 		log.compress([{ startId: `m${folded}`, endId: `m${last - 1}`, summary: words(200, "sum") }]);

@@ -55,7 +55,7 @@ export interface Step {
 	readonly picks: readonly [number, number, number, number];
 }
 
-/** Each kind as often as its weight says. */
+/** Kinds by weight. */
 export const kinds = (Object.keys(weights) as StepKind[]).flatMap((kind) => Array<StepKind>(weights[kind]).fill(kind));
 
 /** A window so small that nudges are due all the time. */
@@ -119,9 +119,9 @@ function contentOf(number: number, name: string): string | readonly Part[] {
 const usage = { input: 900, output: 20, cacheRead: 0, cacheWrite: 0, totalTokens: 920 };
 const toolNames = ["read", "bash", "write", "edit", "grep", "acp_status"];
 
-type Player = (log: Log, step: Step, settings: Settings) => void;
-
-const players: Readonly<Record<Exclude<StepKind, "restart" | "copy">, Player>> = {
+const players: Readonly<
+	Record<Exclude<StepKind, "restart" | "copy">, (log: Log, step: Step, settings: Settings) => void>
+> = {
 	user: (log, { picks: [a] }) => log.user(contentOf(a, "ask")),
 	answer: (log, { form, picks: [a] }) => assistant(log, textOf(a, "say"), [], form),
 	work: playWork,
@@ -202,7 +202,7 @@ function messagesOf(log: Log): readonly (Entry & { readonly message: Message })[
 function playCompaction(log: Log, { form, picks: [a, b] }: Step): void {
 	const starts = messagesOf(log).filter((entry) => entry.kind === "message" && entry.message.role !== "toolResult");
 	const early = starts.slice(0, Math.ceil(starts.length / (1 + (form % 3))));
-	const firstKeptId = a % 5 === 0 || starts.length === 0 ? null : choose(early, a).id;
+	const firstKeptId = a % 5 === 0 || early.length === 0 ? null : choose(early, a).id;
 	const summary = (timestamp: number) => {
 		const message = { role: "custom", content: `summary ${textOf(b, "sum")}`, timestamp };
 		const system = { role: "system", content: "rules so far", timestamp };
@@ -323,14 +323,15 @@ function playOther(log: Log, { form, picks: [a, b] }: Step): void {
 	else if (form % 4 === 1) log.append({ kind: "custom", customType: "x", data: choose(marked, a) });
 	else if (form % 4 === 2) log.append({ kind: "custom", customType: "acp-operation", data: choose(marked, a) });
 	else if (log.leafId !== null) {
-		const id = choose([...log.entries.keys()], a);
-		const own = messagesOf(log).findIndex((entry) => entry.id === id);
-		log.operation(cutOf(id, own < 0 ? 1 + (b % 20) : own + 1, b));
+		const own = messagesOf(log).map((entry) => entry.id);
+		const others = [...log.entries.keys()].filter((id) => !own.includes(id));
+		const id = choose([...(a % 2 === 0 ? others : own), log.leafId], a >> 1);
+		log.operation(cutOf(id, own.includes(id) ? own.indexOf(id) + 1 : 1 + (b % 20), b));
 	}
 }
 
 /** A cut that keeps next to nothing of a message. */
-function cutOf(id: string, ordinal: number, number: number): Operation {
+export function cutOf(id: string, ordinal: number, number: number): Operation {
 	const cut = { id, ordinal, rule: "truncate", keepChars: 1 + (number % 9), savedTokens: 1 } as const;
 	return { kind: "truncate", reductions: [cut], sizeTokens: 7 };
 }
