@@ -50,6 +50,16 @@ describe("a nudge", () => {
 		expect(textOf(scene.requests[3]?.body.messages.at(-1))).toContain("b1 = m00002-m00005 (4 messages");
 	});
 
+	it("that is obeyed at once comes again a step after the fold, not a step after the nudge", async () => {
+		const scene = await filled();
+		const one = await open(scene);
+		scene.replies(read("long.txt"), read("long.txt"), fold(["m00002", "m00005"]));
+		scene.replies(read("long.txt"), read("long.txt"), { text: "read" });
+		await one.prompt("Read it");
+		await one.dispose();
+		expect(scene.requests.map(hasNudge)).toEqual([false, false, true, false, false, true]);
+	});
+
 	it("leaves a record in the log that no model sees, and no message", async () => {
 		const scene = await filled();
 		const one = await open(scene);

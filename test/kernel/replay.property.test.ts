@@ -2,10 +2,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Branch, type Entry, Timeline, toMessages } from "../../kernel/index.ts";
 import { replayCall } from "../../kernel/replay.ts";
-import { cutPoints, holds, type Point, play, scripts } from "../support/arbitraries.ts";
+import { cutPoints, holds, type Point, play, scripts, settingsChoice } from "../support/arbitraries.ts";
 import { Log } from "../support/log.ts";
 import { bytes, copyOf, pathTo, requestAt } from "../support/request.ts";
-import { settingsChoice } from "../support/steps.ts";
 
 const seed = 20_261_103;
 

@@ -4,10 +4,10 @@ import { outgoingItems, project, Timeline, toMessages } from "../../kernel/index
 import { replayCall } from "../../kernel/replay.ts";
 import type { State } from "../../kernel/state.ts";
 import type { Item } from "../../kernel/view.ts";
-import { type History, holds, type Point, play, scripts } from "../support/arbitraries.ts";
+import { type History, holds, type Point, play, scripts, settingsChoice } from "../support/arbitraries.ts";
 import { contextOf } from "../support/log.ts";
 import { bytes, type Request, requestAt, sentByHost } from "../support/request.ts";
-import { narrowWindow, settingsChoice } from "../support/steps.ts";
+import { narrowWindow } from "../support/steps.ts";
 
 const seed = 20_261_101;
 

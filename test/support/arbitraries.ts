@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import type { Settings } from "../../kernel/index.ts";
+import { defaultSettings, type Settings } from "../../kernel/index.ts";
 import { Log } from "./log.ts";
 import type { Place } from "./request.ts";
-import { choose, kinds, perform, type Step, type StepKind, settingsChoice } from "./steps.ts";
+import { choose, kinds, perform, type Step, type StepKind } from "./steps.ts";
 
 /** How many histories each property sees. */
 export const runsPerProperty = 190;
@@ -11,6 +11,14 @@ export const runsPerProperty = 190;
 export function holds<T extends unknown[]>(seed: number, property: fc.IProperty<T>): void {
 	fc.assert(property, { seed, numRuns: runsPerProperty });
 }
+
+/** Settings that leave little protected, and the defaults. */
+export const settingsChoice: readonly Settings[] = [
+	{ ...defaultSettings, preserveRecentMessages: 0, preserveRecentTokens: 0 },
+	{ ...defaultSettings, preserveRecentMessages: 3, preserveRecentTokens: 50, neverPreserveRecentTools: [] },
+	{ ...defaultSettings, preserveRecentMessages: 1, preserveRecentTokens: 0, protectedTools: ["write", "ac*"] },
+	defaultSettings,
+];
 
 /** A whole session: what happens in it, and which of `settingsChoice` it has. */
 export interface Script {

@@ -1,5 +1,4 @@
 import {
-	defaultSettings,
 	type Entry,
 	type FoldPlan,
 	foldText,
@@ -61,14 +60,6 @@ export const kinds = (Object.keys(weights) as StepKind[]).flatMap((kind) => Arra
 /** A window so small that nudges are due all the time. */
 export const narrowWindow = { limitTokens: 2_000, usableTokens: 1_500 };
 
-/** Settings that leave little protected, and the defaults. */
-export const settingsChoice: readonly Settings[] = [
-	{ ...defaultSettings, preserveRecentMessages: 0, preserveRecentTokens: 0 },
-	{ ...defaultSettings, preserveRecentMessages: 3, preserveRecentTokens: 50, neverPreserveRecentTools: [] },
-	{ ...defaultSettings, preserveRecentMessages: 1, preserveRecentTokens: 0, protectedTools: ["write", "ac*"] },
-	defaultSettings,
-];
-
 /** One of a list, by whatever number. */
 export function choose<T>(list: readonly T[], number: number): T {
 	const chosen = list[number % list.length];
@@ -128,10 +119,10 @@ const players: Readonly<
 	custom: (log, { picks: [a] }) =>
 		log.message({ role: "custom", content: contentOf(a, "note"), ...{ customType: "x", display: true } }),
 	omitted: (log, { picks: [a] }) => log.message({ role: "custom", content: textOf(a, "secret") }, true),
-	failed: (log, { form, picks: [a] }) => {
-		const stopReason = form % 2 === 0 ? "error" : "aborted";
-		assistant(log, textOf(a, "fail"), form % 3 === 0 ? [] : ["bash"], form, { stopReason });
-	},
+	failed: (log, { form, picks: [a] }) =>
+		assistant(log, textOf(a, "fail"), form % 3 === 0 ? [] : ["bash"], form, {
+			stopReason: form % 2 === 0 ? "error" : "aborted",
+		}),
 	system: (log, { picks: [a] }) => log.message({ role: "system", content: textOf(a, "rule") }),
 	compaction: playCompaction,
 	branchSummary: (log, { picks: [a] }) => log.branchSummary(`left ${textOf(a, "sum")}`),
