@@ -26,7 +26,8 @@ export function foldableRanges(
 	state: Pick<State, "pins">,
 	folded: ReadonlySet<Piece> = new Set(),
 ): readonly Range[] {
-	const reasons = protectedPieces(pieces, settings, state);
+	const unfolded = pieces.filter((piece) => !folded.has(piece));
+	const reasons = protectedPieces(unfolded, settings, state);
 	const ranges: Range[] = [];
 	let run: Piece[] = [];
 	const close = () => {
