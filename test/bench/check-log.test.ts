@@ -135,7 +135,7 @@ describe("check-log on a log of session format 1", () => {
 		expect(judgement.sights).toHaveLength(recording.requests.length);
 		expect(recording.restarts).toHaveLength(2);
 		const kinds = judgement.sights.at(-1)?.operations.map(({ operation }) => operation.kind);
-		expect(kinds).toEqual(expect.arrayContaining(["fold", "unfold", "nudge"]));
+		expect(kinds).toEqual(expect.arrayContaining(["fold", "unfold"]));
 		const tiers = [...(judgement.sights.at(-1)?.branch.state.blocks.values() ?? [])].map((block) => block.tier);
 		expect(tiers).toEqual(expect.arrayContaining([1, 2]));
 	});

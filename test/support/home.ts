@@ -68,7 +68,7 @@ export function createHome(): Home {
 		tmpDir,
 		acpPath: join(path, ".pi", "acp.json"),
 		sessionFiles: () => sessionFilesIn(join(agentDir, "sessions")),
-		remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 3 }),
+		remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 20 }),
 	};
 }
 
