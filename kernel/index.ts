@@ -13,7 +13,7 @@ export { planTruncation } from "./pipeline/truncate.ts";
 export { formatTokens, type Problem, problemText, whatIsWrong } from "./problem.ts";
 export { blockRef } from "./ref.ts";
 export { replayCall } from "./replay.ts";
-export { fileText, findOriginals, type Originals, pageOf, planUnfold } from "./restore.ts";
+export { fileText, findOriginals, type Originals, type Page, pageOf, planUnfold } from "./restore.ts";
 export { search } from "./search/index.ts";
 export { outgoingItems } from "./sent.ts";
 export { defaultSettings, type Settings } from "./settings.ts";

@@ -149,7 +149,8 @@ function isAuthor(value: unknown): value is Author {
 	return value === "model" || value === "rules";
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+/** True for a JSON object: no list, not null. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

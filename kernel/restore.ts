@@ -12,12 +12,12 @@ import {
 	parts,
 	type TextPart,
 } from "./message.ts";
+import type { Operation } from "./operation.ts";
 import { formatTokens, type Problem } from "./problem.ts";
 import { blockRef, formatRef, messageRef, parseRefRange, type Ref } from "./ref.ts";
-import { branchItems } from "./sent.ts";
-import { blockAt, type State } from "./state.ts";
+import { blockAt, childrenOf } from "./state.ts";
 import type { Branch, BranchRecord } from "./timeline.ts";
-import { blockItem } from "./view.ts";
+import { savedBy, type View, viewTokens } from "./view.ts";
 
 /** What a page of originals holds: the 4,000 tokens of contract.md less its heading. */
 const pageLimitTokens = 3_800;
@@ -129,32 +129,24 @@ export function fileText(originals: Originals): string {
 	return `${lines.join("\n")}\n`;
 }
 
-/** A block to unfold, what comes back into view, and about how many tokens the view gains. */
+/** A block to unfold, what comes back into view, and the operation that does it. */
 export interface Unfolding {
 	readonly block: Block;
 	readonly back: string;
-	readonly addedTokens: number;
+	readonly operation: Extract<Operation, { kind: "unfold" }>;
 }
 
-/** What unfolding the top-level block at `id` brings back into view, or why nothing would change. */
-export function planUnfold(branch: Branch, id: string): Unfolding | Problem {
+/** Plans to unfold the top-level block that stands in the view at `id`; refuses where nothing would change. */
+export function planUnfold(branch: Branch, view: View, id: string): Unfolding | Problem {
 	const originals = findOriginals(branch, id);
 	if ("code" in originals) return originals;
 	const { state } = branch;
-	const standing = new Set(
-		branchItems(branch).map((item) => (item.kind === "entry" ? blockAt(state, item.record.ordinal) : undefined)),
-	);
 	const around = originals.records.map((record) => blockAt(state, record.ordinal));
-	const block = around.find((each) => each !== undefined && standing.has(each));
+	const block = around.find((each) => each !== undefined && view.standing.has(each));
 	if (block === undefined) return { code: "notFolded", ref: id.trim() };
 	const children = childrenOf(state, block);
-	const childTokens = children.reduce((sum, child) => sum + blockItem(child).sizeTokens - child.sizeTokens, 0);
-	const addedTokens = Math.max(0, block.sizeTokens + childTokens - blockItem(block).sizeTokens);
-	return { block, back: backInView(children, block), addedTokens };
-}
-
-function childrenOf(state: State, block: Block): readonly Block[] {
-	return block.children.flatMap((child) => state.blocks.get(child) ?? []);
+	const sizeTokens = viewTokens(view) + Math.max(0, savedBy([block]) - savedBy(children));
+	return { block, back: backInView(children, block), operation: { kind: "unfold", block: block.number, sizeTokens } };
 }
 
 function backInView(children: readonly Block[], block: Block): string {

@@ -160,6 +160,11 @@ export function topOf(state: State, block: Block): Block | undefined {
 	return state.tops.find((top) => top === block || spansContain(top.spans, block.spans));
 }
 
+/** The blocks folded into a block. */
+export function childrenOf(state: State, block: Block): readonly Block[] {
+	return block.children.flatMap((child) => state.blocks.get(child) ?? []);
+}
+
 function foldBlock(author: Block["author"], place: Place): (state: State, logged: LoggedBlock) => State {
 	return (state, logged) => {
 		const spans = locateSpans(logged.spans, place);
@@ -183,8 +188,7 @@ function foldBlock(author: Block["author"], place: Place): (state: State, logged
 function unfold(state: State, number: number): State {
 	const block = state.tops.find((top) => top.number === number);
 	if (block === undefined) return state;
-	const children = block.children.flatMap((child) => state.blocks.get(child) ?? []);
-	return withTops(state, [...state.tops.filter((top) => top !== block), ...children]);
+	return withTops(state, [...state.tops.filter((top) => top !== block), ...childrenOf(state, block)]);
 }
 
 function withTops(state: State, unsorted: readonly Block[]): State {

@@ -1,7 +1,7 @@
 import { readCompressArguments } from "./arguments.ts";
 import { foldPieces } from "./fold.ts";
 import { isImage, textOf, toolCalls } from "./message.ts";
-import { isMarked, type LoggedBlock, type Operation } from "./operation.ts";
+import { isMarked, isObject, type LoggedBlock, type Operation } from "./operation.ts";
 import { blockRef, parseRef, type Ref } from "./ref.ts";
 import { layout } from "./resolve.ts";
 import type { Branch, BranchRecord } from "./timeline.ts";
@@ -52,8 +52,8 @@ export function planTakeover(branch: Branch, view: View, foreign: readonly Forei
 }
 
 function inOrder(foreign: readonly ForeignBlock[], pieces: readonly Piece[]): readonly ForeignBlock[] {
-	const first = (each: ForeignBlock) => pieces.findIndex((piece) => isCovered(piece, each));
-	return foreign.toSorted((a, b) => first(a) - first(b));
+	const placed = foreign.map((each) => ({ each, first: pieces.findIndex((piece) => isCovered(piece, each)) }));
+	return placed.toSorted((a, b) => a.first - b.first).map(({ each }) => each);
 }
 
 function isCovered(piece: Piece, foreign: ForeignBlock): boolean {
@@ -73,7 +73,7 @@ export function readForeignSidecar(value: unknown): readonly ForeignBlock[] | un
 	return blocks.filter((block) => block.active !== false).map(foreignBlock);
 }
 
-function foreignBlock(block: Fields): ForeignBlock {
+function foreignBlock(block: Readonly<Record<string, unknown>>): ForeignBlock {
 	const listed = Array.isArray(block.effectiveMessageIds) ? block.effectiveMessageIds : [];
 	const ids = new Set(listed.filter((id) => typeof id === "string").map((id) => id.replace(/#.*$/s, "")));
 	const tier = typeof block.tier === "number" ? Math.min(3, Math.max(1, Math.round(block.tier))) : 1;
@@ -84,12 +84,6 @@ function foreignBlock(block: Fields): ForeignBlock {
 		tier,
 		covers: (record) => ids.has(record.entry.id),
 	};
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function isObject(value: unknown): value is Fields {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**
@@ -143,10 +137,9 @@ function boundary(
 
 /** The ranges of the call that a result answers, if it is a compress result that is not ours. */
 function foreignRanges(record: BranchRecord) {
-	const { message } = record;
+	const { message, call } = record;
 	if (message?.role !== "toolResult" || message.toolName !== "compress" || message.isError === true) return [];
 	if (isMarked(message.details) || textOf(message).startsWith(`${foldedLine}\n`)) return [];
-	const call = record.unit.message && toolCalls(record.unit.message).find((each) => each.id === message.toolCallId);
 	const request = call && readCompressArguments(call.arguments);
 	return request === undefined || "problem" in request ? [] : request.ranges;
 }

@@ -1,6 +1,6 @@
 import { Chain } from "./chain.ts";
 import { type EditEntry, type Entry, entryMessage, isCounted } from "./entry.ts";
-import { type Message, toolCalls } from "./message.ts";
+import { type Message, type ToolCallPart, toolCalls } from "./message.ts";
 import { messageTokens } from "./meter.ts";
 import { isMarked, type Operation, operationEntryType, readMarked } from "./operation.ts";
 import { apply, emptyState, type State } from "./state.ts";
@@ -56,6 +56,12 @@ export class BranchRecord {
 		const { entry } = this;
 		if (entry.kind === "message") return entry.omitted || isFailed(entry.message);
 		return entry.kind !== "compaction" && entry.kind !== "branchSummary";
+	}
+
+	/** The call that this entry, a tool result, answers; undefined for all others and for results without their call. */
+	get call(): ToolCallPart | undefined {
+		const { unit, message } = this;
+		return unit.message && toolCalls(unit.message).find((call) => call.id === message?.toolCallId);
 	}
 
 	/** Estimated tokens of the message as it was written. */

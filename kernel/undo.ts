@@ -6,7 +6,7 @@ import { planUnfold } from "./restore.ts";
 import { branchItems } from "./sent.ts";
 import { blockAt, type Shape, type State } from "./state.ts";
 import type { Branch, BranchRecord } from "./timeline.ts";
-import { blockItem, type View, viewTokens } from "./view.ts";
+import { savedBy, type View, viewTokens } from "./view.ts";
 
 /** An operation the user asked for, and what it does in a sentence. */
 export interface Planned {
@@ -54,11 +54,9 @@ function whyNotUnpin({ pins }: State, unit: BranchRecord, name: string): Problem
 }
 
 function planOpen(branch: Branch, view: View, id: string): Planned | Problem {
-	const plan = planUnfold(branch, id);
+	const plan = planUnfold(branch, view, id);
 	if ("code" in plan) return plan;
-	const sizeTokens = viewTokens(view) + plan.addedTokens;
-	const operation: Operation = { kind: "unfold", block: plan.block.number, sizeTokens };
-	return { operation, text: `Opened ${blockRef(plan.block.number)}; back in view: ${plan.back}.` };
+	return { operation: plan.operation, text: `Opened ${blockRef(plan.block.number)}; back in view: ${plan.back}.` };
 }
 
 /** Goes to another shape, unless a block that comes back would fold what was pinned since. */
@@ -72,11 +70,6 @@ function planMove(now: State, view: View, kind: "undo" | "redo", then: Shape): P
 	const sizeTokens = Math.max(0, viewTokens(view) + savedBy(gone) - savedBy(back));
 	const words = kind === "undo" ? "Taken back" : "Done again";
 	return { operation: { kind, sizeTokens }, text: `${words}: ${difference(gone, back)}` };
-}
-
-/** What blocks keep out of view: their originals less what they show instead. */
-function savedBy(blocks: readonly Block[]): number {
-	return blocks.reduce((sum, block) => sum + block.sizeTokens - blockItem(block).sizeTokens, 0);
 }
 
 function difference(gone: readonly Block[], back: readonly Block[]): string {

@@ -87,6 +87,11 @@ export function blockItem(block: Block): BlockItem {
 	return { kind: "block", block, message, sizeTokens: messageTokens(message) };
 }
 
+/** What blocks keep out of view: their originals less what they show instead. */
+export function savedBy(blocks: readonly Block[]): number {
+	return blocks.reduce((sum, block) => sum + block.sizeTokens - blockItem(block).sizeTokens, 0);
+}
+
 /** The messages to send. Those that nothing changes are the same objects that came in. */
 export function toMessages(view: View, branch: Branch): readonly Message[] {
 	const stale = staleUsage(view, branch);

@@ -18,7 +18,7 @@ export const recommend: Stage = (view, { branch, settings }) => ({
 
 /**
  * Runs of units that may be folded, oldest first, cut at the user's messages where the part before is heavy enough.
- * `folded` are pieces that the commit at hand folds: they bound runs as blocks do.
+ * `folded` are pieces that the commit at hand folds: they bound runs and count for nothing, as blocks do.
  */
 export function foldableRanges(
 	pieces: readonly Piece[],

@@ -1,6 +1,5 @@
-import type { ImageContent, TextContent } from "@earendil-works/pi-ai";
 import type { AgentToolResult, ExtensionToolContext } from "@earendil-works/pi-coding-agent";
-import { type Marked, type Part, type Problem, problemText, type Range } from "../../kernel/index.ts";
+import { type Marked, type Page, type Problem, problemText, type Range } from "../../kernel/index.ts";
 import type { Moment, Sessions } from "../session.ts";
 
 /** What our tools return. `details` hold the operation of a call that is one. */
@@ -10,10 +9,9 @@ export function answer(text: string, details?: Marked): Answer {
 	return { content: [{ type: "text", text }], details };
 }
 
-/** Text and images for the model; parts of other kinds are none of ours. */
-export function answerParts(parts: readonly Part[]): Answer {
-	const isShown = (part: Part): part is TextContent | ImageContent => part.type === "text" || part.type === "image";
-	return { content: parts.filter(isShown), details: undefined };
+/** A page of text and images. */
+export function answerParts(parts: Page["parts"]): Answer {
+	return { content: [...parts], details: undefined };
 }
 
 export function refusal(text: string): Answer {

@@ -8,14 +8,12 @@ import {
 	fileText,
 	findOriginals,
 	mark,
-	type Operation,
 	type Originals,
 	pageOf,
 	planUnfold,
 	parameterDescriptions as say,
 	toolDescriptions,
 	unfoldText,
-	viewTokens,
 } from "../../kernel/index.ts";
 import type { Moment, Sessions } from "../session.ts";
 import { decompressRenderers } from "../ui/renderers.ts";
@@ -51,17 +49,10 @@ export function decompressTool(sessions: Sessions) {
 
 function unfold(sessions: Sessions, moment: Moment, id: string): Answer {
 	const { branch, context } = moment;
-	const plan = planUnfold(branch, id);
+	const plan = planUnfold(branch, sessions.view(moment), id);
 	if ("code" in plan) return refuse(plan);
-	const operation: Operation = {
-		kind: "unfold",
-		block: plan.block.number,
-		sizeTokens: viewTokens(sessions.view(moment)) + plan.addedTokens,
-	};
-	return answer(
-		unfoldText(blockRef(plan.block.number), plan.back, operation.sizeTokens, context.window),
-		mark(operation),
-	);
+	const { block, back, operation } = plan;
+	return answer(unfoldText(blockRef(block.number), back, operation.sizeTokens, context.window), mark(operation));
 }
 
 /** Into a folder of its own: others can neither read it nor know its name beforehand. */

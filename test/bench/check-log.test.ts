@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { judge, originalsComeBack } from "../support/invariants.ts";
 import type { RequestBody, WireMessage } from "../support/provider.ts";
-import { textsOf } from "../support/wire.ts";
+import { hasNudge, textsOf } from "../support/wire.ts";
 import { type CheckedLog, checkLog, main } from "./check-log.ts";
 
 const minuteMs = 60_000;
@@ -136,6 +136,7 @@ describe("check-log on a log of session format 1", () => {
 		expect(recording.restarts).toHaveLength(2);
 		const kinds = judgement.sights.at(-1)?.operations.map(({ operation }) => operation.kind);
 		expect(kinds).toEqual(expect.arrayContaining(["fold", "unfold"]));
+		expect(recording.requests.some(hasNudge)).toBe(true);
 		const tiers = [...(judgement.sights.at(-1)?.branch.state.blocks.values() ?? [])].map((block) => block.tier);
 		expect(tiers).toEqual(expect.arrayContaining([1, 2]));
 	});

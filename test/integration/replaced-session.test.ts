@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { ExtensionFactory } from "@earendil-works/pi-coding-agent";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import piBillionContext from "../../src/index.ts";
-import { type AcpSession, closeAcp, openAcp, operationsIn, range, textIn, work } from "../support/acp.ts";
+import { type AcpSession, callOfEach, closeAcp, openAcp, operationsIn, range, textIn, work } from "../support/acp.ts";
 import { expectGrowth } from "../support/wire.ts";
 
 beforeEach(() => {
@@ -12,13 +12,6 @@ afterEach(async () => {
 	vi.restoreAllMocks();
 	await closeAcp();
 });
-
-const calls: [string, Record<string, unknown>][] = [
-	["compress", { content: [range("m2", "m3")] }],
-	["decompress", { id: "m2" }],
-	["search_context", { query: "needle" }],
-	["acp_status", {}],
-];
 
 /** A tool that does to the session what Pi does when the user opens another one. */
 const replacing: { acp?: AcpSession } = {};
@@ -36,7 +29,7 @@ const replace: ExtensionFactory = (pi) => {
 };
 
 describe("a session that was replaced", () => {
-	it.each(calls)("refuses a call of %s that comes too late, and throws nothing", async (name, args) => {
+	it.each(callOfEach)("refuses a call of %s that comes too late, and throws nothing", async (name, args) => {
 		const acp = await openAcp({ seed: work(2) });
 		acp.session.dispose();
 		const result = await acp.execute(name, args);

@@ -1,19 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
-import { Type } from "typebox";
 import { afterEach, expect, it } from "vitest";
 import piBillionContext from "../../src/index.ts";
-import { closeAcp, openAcp, range, work } from "../support/acp.ts";
+import { closeAcp, openAcp, range, rival, work } from "../support/acp.ts";
 import { createHome } from "../support/home.ts";
 
 afterEach(closeAcp);
-
-function rival(pi: ExtensionAPI): void {
-	pi.registerTool({
-		...{ name: "compress", label: "C", description: "C", parameters: Type.Object({}) },
-		execute: async () => ({ content: [], details: {} }),
-	});
-}
 
 it("leaves the sidecar of the extension it stands down beside alone", async () => {
 	const home = createHome();

@@ -6,6 +6,7 @@ import {
 	type AcpSession,
 	closeAcp,
 	openAcp,
+	openWithUi,
 	operationsIn,
 	range,
 	textIn,
@@ -23,10 +24,7 @@ afterEach(closeAcp);
 
 /** A session with a user interface; m(2n) and m(2n + 1) are steps of work. */
 async function open(options: AcpOptions = { seed: work(4) }): Promise<AcpSession> {
-	const acp = await openAcp({ ...options, bind: false });
-	const uiContext: Partial<ExtensionUIContext> = { notify };
-	await acp.session.bindExtensions({ uiContext: uiContext as ExtensionUIContext, mode: "tui" });
-	return acp;
+	return openWithUi(notify, options);
 }
 
 /** What a command says to the user. */

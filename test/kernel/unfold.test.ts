@@ -14,13 +14,13 @@ function folded(): Log {
 }
 
 function plan(log: Log, id: string): Unfolding {
-	const made = planUnfold(log.branch(), id);
+	const made = planUnfold(log.branch(), log.view(), id);
 	return "code" in made ? expect.unreachable(made.code) : made;
 }
 
 function unfold(log: Log, id: string): Unfolding {
 	const made = plan(log, id);
-	log.operation({ kind: "unfold", block: made.block.number, sizeTokens: viewTokens(log.view()) + made.addedTokens });
+	log.operation(made.operation);
 	return made;
 }
 
@@ -41,9 +41,10 @@ describe("opening a block in the view", () => {
 	it("says about how many tokens the view gains", () => {
 		const log = folded();
 		const before = viewTokens(log.view());
-		const { addedTokens } = unfold(log, "b1");
-		expect(viewTokens(log.view()) - before).toBe(addedTokens);
-		expect(log.branch().state.baseTokens).toBe(before + addedTokens);
+		const { sizeTokens } = unfold(log, "b1").operation;
+		expect(viewTokens(log.view())).toBe(sizeTokens);
+		expect(sizeTokens).toBeGreaterThan(before);
+		expect(log.branch().state.baseTokens).toBe(sizeTokens);
 	});
 
 	it("takes any ref inside it", () => {
@@ -73,21 +74,21 @@ describe("opening a block in the view", () => {
 
 	it("is refused where nothing is folded: what is in view already changes nothing", () => {
 		const log = folded();
-		expect(planUnfold(log.branch(), " m1 ")).toEqual({ code: "notFolded", ref: "m1" });
+		expect(planUnfold(log.branch(), log.view(), " m1 ")).toEqual({ code: "notFolded", ref: "m1" });
 		unfold(log, "b1");
-		expect(planUnfold(log.branch(), "b1")).toEqual({ code: "notFolded", ref: "b1" });
+		expect(planUnfold(log.branch(), log.view(), "b1")).toEqual({ code: "notFolded", ref: "b1" });
 	});
 
 	it("is refused for a block that the host no longer sends, whatever else the ref holds", () => {
 		const log = folded();
 		log.compaction("so far", "e6");
-		expect(planUnfold(log.branch(), "b1")).toEqual({ code: "notFolded", ref: "b1" });
+		expect(planUnfold(log.branch(), log.view(), "b1")).toEqual({ code: "notFolded", ref: "b1" });
 		log.compress([range("m6", "m7", "Third.")], bareSettings);
 		expect(plan(log, "m2-m7").block.number).toBe(2);
 	});
 
 	it("is refused for what does not exist", () => {
-		expect(planUnfold(folded().branch(), "b9")).toMatchObject({ code: "unknownBlock" });
-		expect(planUnfold(folded().branch(), "x")).toMatchObject({ code: "unreadableRef" });
+		expect(planUnfold(folded().branch(), folded().view(), "b9")).toMatchObject({ code: "unknownBlock" });
+		expect(planUnfold(folded().branch(), folded().view(), "x")).toMatchObject({ code: "unreadableRef" });
 	});
 });

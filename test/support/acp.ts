@@ -1,7 +1,13 @@
 import { readFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { fauxAssistantMessage, fauxToolCall, type ToolResultMessage } from "@earendil-works/pi-ai";
-import { type AgentToolResult, type SessionEntry, SessionManager } from "@earendil-works/pi-coding-agent";
+import {
+	type AgentToolResult,
+	type ExtensionFactory,
+	type ExtensionUIContext,
+	type SessionEntry,
+	SessionManager,
+} from "@earendil-works/pi-coding-agent";
 import piBillionContext from "../../src/index.ts";
 import { createHome, type Home, writeHomeFiles } from "./home.ts";
 import { type InProcess, type InProcessOptions, inProcess } from "./in-process.ts";
@@ -85,6 +91,33 @@ export async function closeAcp(): Promise<void> {
 		await acp.dispose();
 		acp.home.remove();
 	}
+}
+
+/** Another extension that registers a compress of its own as it loads. */
+export const rival: ExtensionFactory = (pi) => {
+	pi.registerTool({
+		name: "compress",
+		label: "Rival",
+		description: "Compresses otherwise.",
+		parameters: { type: "object", properties: {} },
+		execute: async () => ({ content: [], details: {} }),
+	});
+};
+
+/** A call of each of our tools that works on a log of two steps. */
+export const callOfEach: readonly [name: string, args: Record<string, unknown>][] = [
+	["compress", { content: [range("m2", "m3")] }],
+	["decompress", { id: "m2" }],
+	["search_context", { query: "needle" }],
+	["acp_status", {}],
+];
+
+/** A session with a user interface, whose notices `notify` hears. */
+export async function openWithUi(notify: ExtensionUIContext["notify"], options: AcpOptions): Promise<AcpSession> {
+	const acp = await openAcp({ ...options, bind: false });
+	const uiContext: Partial<ExtensionUIContext> = { notify };
+	await acp.session.bindExtensions({ uiContext: uiContext as ExtensionUIContext, mode: "tui" });
+	return acp;
 }
 
 /** Changes the settings of a running session, as if time had passed since the last change. */

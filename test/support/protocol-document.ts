@@ -84,7 +84,7 @@ export function protocolDocument(): string {
 	const shown = toMessages(view, branch);
 	const block = shown.find((message) => message.role === "custom");
 	const page = pageOf(findOriginals(branch, "b1") as never, 1);
-	const unfolding = planUnfold(branch, "b1");
+	const unfolding = planUnfold(branch, log.view(), "b1");
 	return template({
 		first: textOf(shown[0] ?? { role: "user", content: "", timestamp: 0 }),
 		block: block === undefined ? "" : textOf(block),

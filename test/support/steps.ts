@@ -299,7 +299,7 @@ function playUnfold(log: Log, { form, picks: [a] }: Step): void {
 		return;
 	}
 	log.assistant("", [{ name: "decompress", arguments: { id: `b${number}`, to: "view" } }]);
-	const plan = planUnfold(log.branch(), `b${number}`);
+	const plan = planUnfold(log.branch(), log.view(), `b${number}`);
 	if ("code" in plan) log.result("refused", { isError: true });
 	else {
 		const details = form % 3 === 1 ? { details: mark(unfold(plan.block.number)) } : {};

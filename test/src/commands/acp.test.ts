@@ -5,6 +5,7 @@ import {
 	type AcpSession,
 	closeAcp,
 	openAcp,
+	openWithUi,
 	operationsIn,
 	range,
 	textIn,
@@ -24,10 +25,7 @@ afterEach(async () => {
 
 /** A session with a user interface. */
 async function open(options: AcpOptions = {}): Promise<AcpSession> {
-	const acp = await openAcp({ seed: work(4), bind: false, ...options });
-	const uiContext: Partial<ExtensionUIContext> = { notify };
-	await acp.session.bindExtensions({ uiContext: uiContext as ExtensionUIContext, mode: "tui" });
-	return acp;
+	return openWithUi(notify, { seed: work(4), ...options });
 }
 
 /** One in which m2 to m5 are folded. */

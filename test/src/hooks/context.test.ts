@@ -12,6 +12,7 @@ import {
 	operationsIn,
 	output,
 	range,
+	rival,
 	work,
 	writeAcp,
 } from "../../support/acp.ts";
@@ -24,17 +25,6 @@ afterEach(async () => {
 	vi.restoreAllMocks();
 	await closeAcp();
 });
-
-/** Registers a compress of its own as it loads. */
-const rival: ExtensionFactory = (pi) => {
-	pi.registerTool({
-		name: "compress",
-		label: "Rival",
-		description: "Compresses otherwise.",
-		parameters: { type: "object", properties: {} },
-		execute: async () => ({ content: [], details: {} }),
-	});
-};
 
 const foldFirst = { content: [range("m2", "m3")] };
 

@@ -1,8 +1,7 @@
-import type { ExtensionFactory } from "@earendil-works/pi-coding-agent";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { promptSection } from "../../../kernel/index.ts";
 import piBillionContext from "../../../src/index.ts";
-import { type AcpOptions, bareAcp, closeAcp, openAcp, work, writeAcp } from "../../support/acp.ts";
+import { type AcpOptions, bareAcp, closeAcp, openAcp, rival, work, writeAcp } from "../../support/acp.ts";
 import { systemText } from "../../support/wire.ts";
 
 let stderr: { mock: { calls: unknown[][] } };
@@ -14,16 +13,6 @@ afterEach(async () => {
 	vi.restoreAllMocks();
 	await closeAcp();
 });
-
-const rival: ExtensionFactory = (pi) => {
-	pi.registerTool({
-		name: "compress",
-		label: "Rival",
-		description: "Compresses otherwise.",
-		parameters: { type: "object", properties: {} },
-		execute: async () => ({ content: [], details: {} }),
-	});
-};
 
 const section = `<context_folding>\n${promptSection}\n</context_folding>`;
 

@@ -1,9 +1,18 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fauxAssistantMessage, fauxToolCall } from "@earendil-works/pi-ai";
-import type { ExtensionFactory, SessionManager } from "@earendil-works/pi-coding-agent";
+import type { SessionManager } from "@earendil-works/pi-coding-agent";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import piBillionContext from "../../../src/index.ts";
-import { type AcpOptions, type AcpSession, bareAcp, closeAcp, openAcp, operationsIn, work } from "../../support/acp.ts";
+import {
+	type AcpOptions,
+	type AcpSession,
+	bareAcp,
+	closeAcp,
+	openAcp,
+	operationsIn,
+	rival,
+	work,
+} from "../../support/acp.ts";
 import { blocksIn, outline, textOf } from "../../support/wire.ts";
 
 let stderr: { mock: { calls: unknown[][] } };
@@ -15,16 +24,6 @@ afterEach(async () => {
 	vi.restoreAllMocks();
 	await closeAcp();
 });
-
-const rival: ExtensionFactory = (pi) => {
-	pi.registerTool({
-		name: "compress",
-		label: "Rival",
-		description: "Compresses otherwise.",
-		parameters: { type: "object", properties: {} },
-		execute: async () => ({ content: [], details: {} }),
-	});
-};
 
 /** A seed beside whose log stands a sidecar by another program, with a block over each of these runs of entries. */
 function besideSidecar(...runs: readonly (readonly [from: number, to: number])[]): (log: SessionManager) => void {

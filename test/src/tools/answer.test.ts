@@ -2,7 +2,17 @@ import { rmSync } from "node:fs";
 import type { ExtensionFactory } from "@earendil-works/pi-coding-agent";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import piBillionContext from "../../../src/index.ts";
-import { bareAcp, closeAcp, openAcp, operationsIn, range, textIn, work, writeAcp } from "../../support/acp.ts";
+import {
+	bareAcp,
+	callOfEach,
+	closeAcp,
+	openAcp,
+	operationsIn,
+	range,
+	textIn,
+	work,
+	writeAcp,
+} from "../../support/acp.ts";
 
 beforeEach(() => {
 	vi.spyOn(process.stderr, "write").mockReturnValue(true);
@@ -12,14 +22,7 @@ afterEach(async () => {
 	await closeAcp();
 });
 
-const calls: [string, Record<string, unknown>][] = [
-	["compress", { content: [range("m2", "m3")] }],
-	["decompress", { id: "m2" }],
-	["search_context", { query: "needle" }],
-	["acp_status", {}],
-];
-
-describe.each(calls)("a call of %s", (name, args) => {
+describe.each(callOfEach)("a call of %s", (name, args) => {
 	it("inside which something breaks is refused, with a line in the log", async () => {
 		const acp = await openAcp({ seed: work(2) });
 		const broken = vi.spyOn(acp.session.sessionManager, "getLeafId").mockImplementation(() => {

@@ -1,7 +1,6 @@
-import type { ExtensionFactory } from "@earendil-works/pi-coding-agent";
 import { afterEach, describe, expect, it } from "vitest";
 import piBillionContext from "../../../src/index.ts";
-import { closeAcp, openAcp } from "../../support/acp.ts";
+import { closeAcp, openAcp, rival } from "../../support/acp.ts";
 import { toolNames } from "../../support/wire.ts";
 
 afterEach(closeAcp);
@@ -38,15 +37,6 @@ describe("the tools", () => {
 	});
 
 	it("are not there where another extension owns compress", async () => {
-		const rival: ExtensionFactory = (pi) => {
-			pi.registerTool({
-				name: "compress",
-				label: "Rival",
-				description: "Compresses otherwise.",
-				parameters: { type: "object", properties: {} },
-				execute: async () => ({ content: [], details: {} }),
-			});
-		};
 		for (const extensions of [
 			[rival, piBillionContext],
 			[piBillionContext, rival],
