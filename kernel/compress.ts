@@ -1,6 +1,7 @@
 import type { RangeRequest } from "./arguments.ts";
 import { foldPieces } from "./fold.ts";
 import { textOf } from "./message.ts";
+import type { Estimate } from "./meter/fit.ts";
 import type { LoggedBlock, LoggedReduction, Operation } from "./operation.ts";
 import { foldableRanges } from "./pipeline/recommend.ts";
 import type { Problem } from "./problem.ts";
@@ -9,8 +10,8 @@ import { blockRef } from "./ref.ts";
 import { type Layout, layout, type Resolved, resolveRange } from "./resolve.ts";
 import type { Settings } from "./settings.ts";
 import type { Branch, BranchRecord } from "./timeline.ts";
-import { formatRange, type Piece, type Range, rangeOf, spentTools, type UnitPiece } from "./unit.ts";
-import { type View, viewTokens } from "./view.ts";
+import { formatRange, type Piece, type Range, rangeOf, shownMessages, spentTools, type UnitPiece } from "./unit.ts";
+import { estimateOf, type View } from "./view.ts";
 
 /** What became of one range of a call. */
 export type RangeOutcome =
@@ -18,8 +19,9 @@ export type RangeOutcome =
 			readonly isApplied: true;
 			readonly request: RangeRequest;
 			readonly block: LoggedBlock;
-			readonly beforeTokens: number;
-			readonly afterTokens: number;
+			/** What the block replaces, and the block. */
+			readonly before: Estimate;
+			readonly after: Estimate;
 			readonly notes: readonly string[];
 			readonly stayed: readonly Stayed[];
 	  }
@@ -41,8 +43,9 @@ export interface FoldPlan {
 	/** Undefined if no range could be folded: then nothing changes. */
 	readonly operation: Operation | undefined;
 	readonly outcomes: readonly RangeOutcome[];
-	readonly beforeTokens: number;
-	readonly afterTokens: number;
+	/** The view as it is, and as it is to be. */
+	readonly before: Estimate;
+	readonly after: Estimate;
 	/** What can still be folded. */
 	readonly foldable: readonly Range[];
 }
@@ -104,7 +107,9 @@ function judge(
 		if (block !== undefined) reasons.push(`${blockRef(block.number)} (already folded)`);
 		return refuse({ code: "nothingLeft", range, reasons });
 	}
-	if (block !== undefined && block.tier >= 3) return refuse({ code: "topTier", block: block.number });
+	if (block !== undefined && block.tier >= 3 && block.author === "model") {
+		return refuse({ code: "topTier", block: block.number });
+	}
 	if (request.summary.trim() === "") return refuse({ code: "emptySummary", range });
 	const other = kept.map((piece) => taken.get(piece)).find((earlier) => earlier !== undefined);
 	if (other !== undefined) return refuse({ code: "overlap", range, other });
@@ -121,11 +126,18 @@ function makeBlock(placed: Layout, { request, resolved, kept, stayed }: Candidat
 		topic,
 		tier: tierOf(kept, isInBlocks),
 	});
-	if (afterTokens >= beforeTokens) {
+	if (afterTokens >= beforeTokens && afterTokens >= replacedTokens(kept)) {
 		const problem = { code: "notSmaller", range, textTokens: afterTokens, sizeTokens: beforeTokens } as const;
 		return { isApplied: false, request, problem, notes };
 	}
-	return { isApplied: true, request, block, beforeTokens, afterTokens, notes, stayed };
+	const before = { sizeTokens: beforeTokens, messages: kept.reduce((sum, piece) => sum + shownMessages(piece), 0) };
+	return { isApplied: true, request, block, before, after: { sizeTokens: afterTokens, messages: 1 }, notes, stayed };
+}
+
+/** A block that rules made may give way to a longer one of the model's, as long as that is smaller than the originals. */
+function replacedTokens(kept: readonly Piece[]): number {
+	const [only] = kept;
+	return kept.length === 1 && only?.kind === "block" && only.block.author === "rules" ? only.block.sizeTokens : 0;
 }
 
 function commit(
@@ -136,10 +148,10 @@ function commit(
 	outcomes: readonly RangeOutcome[],
 ): FoldPlan {
 	const applied = outcomes.filter((outcome) => outcome.isApplied);
-	const beforeTokens = viewTokens(view);
+	const before = estimateOf(view);
 	if (applied.length === 0) {
 		const foldable = foldableRanges(placed.available, settings, placed.state);
-		return { operation: undefined, outcomes, beforeTokens, afterTokens: beforeTokens, foldable };
+		return { operation: undefined, outcomes, before, after: before, foldable };
 	}
 	const folded = new Set(
 		candidates
@@ -148,21 +160,31 @@ function commit(
 	);
 	const staying = stayingPieces(placed.available, settings, placed.state);
 	const spent = spentUnits(placed.available, folded).filter((unit) => !staying.has(unit));
-	const savedTokens =
-		applied.reduce((sum, outcome) => sum + outcome.beforeTokens - outcome.afterTokens, 0) +
-		spent.reduce((sum, piece) => sum + piece.sizeTokens, 0);
-	const afterTokens = Math.max(0, beforeTokens - savedTokens);
+	const gone = [...applied.map((outcome) => outcome.before), ...spent.map(estimateOfUnit)].reduce(plus);
+	const came = applied.map((outcome) => outcome.after).reduce(plus);
+	const after = {
+		sizeTokens: Math.max(0, before.sizeTokens - gone.sizeTokens + came.sizeTokens),
+		messages: before.messages - gone.messages + came.messages,
+	};
 	const operation: Operation = {
 		kind: "fold",
 		author: "model",
 		blocks: applied.map((outcome) => outcome.block).toSorted((a, b) => a.number - b.number),
 		reductions: spent.flatMap(hide),
-		sizeTokens: afterTokens,
+		sizeTokens: after.sizeTokens,
 	};
 	const hidden = new Set<Piece>(spent);
 	const left = placed.available.filter((piece) => !hidden.has(piece));
 	const foldable = foldableRanges(left, settings, placed.state, folded);
-	return { operation, outcomes, beforeTokens, afterTokens, foldable };
+	return { operation, outcomes, before, after, foldable };
+}
+
+function plus(left: Estimate, right: Estimate): Estimate {
+	return { sizeTokens: left.sizeTokens + right.sizeTokens, messages: left.messages + right.messages };
+}
+
+function estimateOfUnit({ sizeTokens, records }: UnitPiece): Estimate {
+	return { sizeTokens, messages: records.length };
 }
 
 /** Units of our own calls after the first folded piece: their results are part of no later step. */

@@ -1,5 +1,5 @@
-import { estimateTokens } from "./estimate.ts";
 import { argumentOf, type Message, type ToolCallPart, textOf, toolCalls } from "./message.ts";
+import { estimateTokens } from "./meter/estimate.ts";
 import { defuse } from "./ref.ts";
 
 /** Tokens of a record that are visible under a block. */
@@ -7,6 +7,9 @@ const recordLimitTokens = 400;
 
 const changingTools: ReadonlySet<string> = new Set(["edit", "write"]);
 const errorLimitTokens = 80;
+
+/** What is read of a shell command. */
+const commandChars = 4_000;
 
 /** Edited paths outlive the rest, but in a block of thousands even they are cut. */
 const pathsLimitTokens = 300;
@@ -42,17 +45,61 @@ function userWords(message: Message): readonly string[] {
 	return text === "" ? [] : [`user: "${defuse(text)}"`];
 }
 
+/** The files that calls changed, as far as that is certain, in the order of their first change. */
+export function changedFiles(messages: readonly Message[]): readonly string[] {
+	return [...fileUses(messages)].filter(([, use]) => use.edits > 0).map(([path]) => path);
+}
+
+/** What calls did to files. A call that failed changed nothing. */
 function fileUses(messages: readonly Message[]): ReadonlyMap<string, FileUse> {
+	const failed = failedCalls(messages);
 	const uses = new Map<string, FileUse>();
+	const use = (path: string) => {
+		const known = uses.get(path) ?? { edits: 0, reads: 0 };
+		uses.set(path, known);
+		return known;
+	};
 	for (const call of messages.flatMap(toolCalls)) {
 		const path = pathOf(call);
-		if (path === undefined || (call.name !== "read" && !changingTools.has(call.name))) continue;
-		const use = uses.get(path) ?? { edits: 0, reads: 0 };
-		if (call.name === "read") use.reads++;
-		else use.edits++;
-		uses.set(path, use);
+		if (path !== undefined && call.name === "read") use(path).reads++;
+		if (failed.has(call)) continue;
+		if (path !== undefined && changingTools.has(call.name)) use(path).edits++;
+		if (call.name === "bash") for (const target of redirections(call)) use(target).edits++;
 	}
 	return uses;
+}
+
+/** The calls whose results say that they failed; a result belongs to the last assistant message before it. */
+export function failedCalls(messages: readonly Message[]): ReadonlySet<ToolCallPart> {
+	const failed = new Set<ToolCallPart>();
+	let calls: readonly ToolCallPart[] = [];
+	for (const message of messages) {
+		if (message.role === "assistant") calls = toolCalls(message);
+		const call = message.isError === true ? calls.find(({ id }) => id === message.toolCallId) : undefined;
+		if (call !== undefined) failed.add(call);
+	}
+	return failed;
+}
+
+/**
+ * The files that a shell command certainly writes: plain names after `>`, `>>` and `tee`. Names with variables or patterns
+ * are left out, comments, what stands on a line with quotes or a comparison, and what comes after the start of a
+ * here-document: there `>` may be text.
+ */
+function redirections(call: ToolCallPart): readonly string[] {
+	const command = argumentOf(call, "command");
+	if (typeof command !== "string") return [];
+	const read = command.length > commandChars ? command.slice(0, command.lastIndexOf("\n", commandChars) + 1) : command;
+	const [shell = ""] = read.split("<<", 1);
+	const lines = shell.split("\n").filter((line) => !/['"`]|\[\[|\(\(/.test(line));
+	const targets = lines.flatMap((line) => {
+		const code = line.replace(/(?:^|\s)#.*/, "");
+		return [
+			...code.matchAll(/(?:^|[^>&\d-])(?:1?>>?)\s*([\w./-]+)(?=\s|;|&|\||$)/g),
+			...code.matchAll(/\btee\s+(?:-a\s+)?([\w./-]+)(?=\s|;|&|\||$)/g),
+		];
+	});
+	return targets.map((match) => match[1] ?? "").filter((path) => !path.startsWith("/dev/"));
 }
 
 function pathOf(call: ToolCallPart): string | undefined {

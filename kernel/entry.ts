@@ -23,6 +23,20 @@ export interface CompactionEntry extends EntryBase {
 	readonly system?: Message;
 }
 
+/**
+ * A summary of ours in the host's form, so that the host itself deals with the small session only. It changes nothing in the
+ * view: what it stands for is shown from the log.
+ */
+export interface AnchorEntry extends EntryBase {
+	readonly kind: "anchor";
+	/** The message by which the host shows it. */
+	readonly shownAs: Message;
+	/** The first entry that the host still shows itself; null for none. */
+	readonly firstKeptId: string | null;
+	/** The system message that takes the place of the earlier ones from here on. */
+	readonly system?: Message;
+}
+
 /** A summary the host made of a branch that was left. */
 export interface BranchSummaryEntry extends EntryBase {
 	readonly kind: "branchSummary";
@@ -49,7 +63,14 @@ export interface OtherEntry extends EntryBase {
 }
 
 /** One entry of the session log, neutral to the host. Entries form a tree by `parentId`. */
-export type Entry = MessageEntry | CompactionEntry | BranchSummaryEntry | EditEntry | CustomEntry | OtherEntry;
+export type Entry =
+	| MessageEntry
+	| CompactionEntry
+	| AnchorEntry
+	| BranchSummaryEntry
+	| EditEntry
+	| CustomEntry
+	| OtherEntry;
 
 /** The message an entry contributes, before any edit. */
 export function entryMessage(entry: Entry): Message | undefined {
@@ -58,7 +79,8 @@ export function entryMessage(entry: Entry): Message | undefined {
 		: undefined;
 }
 
-/** True if the entry has a message ref: every message but system messages, and summaries by the host. */
+/** True if the entry has a message ref: every message but system messages, summaries by the host, and anchors. */
 export function isCounted(entry: Entry): boolean {
+	if (entry.kind === "anchor") return true;
 	return entryMessage(entry) !== undefined && !(entry.kind === "message" && entry.message.role === "system");
 }

@@ -19,7 +19,14 @@ export interface Folded {
 export function foldPieces(
 	placed: Layout,
 	kept: readonly Piece[],
-	of: { readonly number: number; readonly summary: string; readonly topic?: string | undefined; readonly tier: number },
+	of: {
+		readonly number: number;
+		readonly summary: string;
+		readonly topic?: string | undefined;
+		readonly tier: number;
+		/** False where there is no room for the record. */
+		readonly hasRecord?: boolean;
+	},
 ): Folded {
 	const { branch } = placed;
 	const topic = topicOf(of.topic ?? "");
@@ -35,7 +42,8 @@ export function foldPieces(
 		messages: kept.reduce((sum, piece) => sum + pieceMessages(piece), 0),
 		sizeTokens: kept.reduce((sum, piece) => sum + originalTokens(piece), 0),
 	};
-	const text = blockText(head, digest(covered.flatMap((record) => sentMessage(branch, record) ?? [])));
+	const originals = () => covered.flatMap((record) => sentMessage(branch, record) ?? []);
+	const text = blockText(head, of.hasRecord === false ? "" : digest(originals()));
 	const beforeTokens = kept.reduce((sum, piece) => sum + piece.sizeTokens, 0);
 	const afterTokens = blockItem({ ...head, text, author: "model", createdAtMs: 0, madeBy: "" }).sizeTokens;
 	return { block: { ...head, text, spans: spans.map((span) => logged(branch, span)) }, beforeTokens, afterTokens };

@@ -56,6 +56,10 @@ export interface Message {
 	readonly isError?: boolean;
 	readonly details?: unknown;
 	readonly stopReason?: string;
+	/** What went wrong where `stopReason` is "error". */
+	readonly errorMessage?: string;
+	readonly provider?: string;
+	readonly model?: string;
 	readonly usage?: Usage;
 }
 

@@ -1,6 +1,7 @@
 import { readCompressArguments } from "./arguments.ts";
 import { planFold } from "./compress.ts";
 import { argumentOf, textOf } from "./message.ts";
+import { uncalibrated } from "./meter/calibration.ts";
 import type { Operation } from "./operation.ts";
 import { standingView } from "./pipeline/index.ts";
 import { planUnfold } from "./restore.ts";
@@ -36,6 +37,9 @@ function replayUnfold(before: Branch, id: unknown): Operation | undefined {
 
 const defaultsContext = {
 	settings: defaultSettings,
-	window: { limitTokens: 0, usableTokens: 0 },
+	window: { limitTokens: 0, usableTokens: 0, source: "default" as const },
+	calibration: uncalibrated,
+	takesImages: true,
+	isAlternating: false,
 	isActive: true,
 };

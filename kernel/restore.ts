@@ -1,6 +1,5 @@
 import { type Archive, type ForeignBranch, noArchive, whereabouts } from "./archive.ts";
 import { type Block, formatSpans, spansWithout } from "./block.ts";
-import { estimateImageTokens, estimateTokens } from "./estimate.ts";
 import {
 	type ImagePart,
 	isImage,
@@ -12,12 +11,14 @@ import {
 	parts,
 	type TextPart,
 } from "./message.ts";
+import { estimateImageTokens, estimateTokens } from "./meter/estimate.ts";
+import type { Estimate } from "./meter/fit.ts";
 import type { Operation } from "./operation.ts";
 import { formatTokens, type Problem } from "./problem.ts";
 import { blockRef, formatRef, messageRef, parseRefRange, type Ref } from "./ref.ts";
 import { blockAt, childrenOf } from "./state.ts";
 import type { Branch, BranchRecord } from "./timeline.ts";
-import { savedBy, type View, viewTokens } from "./view.ts";
+import { estimateOf, savedBy, type View } from "./view.ts";
 
 /** What a page of originals holds: the 4,000 tokens of contract.md less its heading. */
 const pageLimitTokens = 3_800;
@@ -98,6 +99,8 @@ function blockOriginals(branch: Branch, ref: LocalRef, place: string): Found | u
 function messageOriginals(branch: Branch, ref: LocalRef, place: string): Found | undefined {
 	const record = branch.message(ref.number);
 	if (record === undefined || (ref.at !== undefined && record.entry.id !== ref.at)) return undefined;
+	// An anchor has a number and no message: what it stands for is found by its own refs.
+	if (record.message === undefined) return undefined;
 	return { title: `${messageRef(ref.number)}${place}`, records: [record], block: undefined, branch, place };
 }
 
@@ -133,6 +136,8 @@ export function fileText(originals: Originals): string {
 export interface Unfolding {
 	readonly block: Block;
 	readonly back: string;
+	/** The view as it is to be. */
+	readonly after: Estimate;
 	readonly operation: Extract<Operation, { kind: "unfold" }>;
 }
 
@@ -145,8 +150,12 @@ export function planUnfold(branch: Branch, view: View, id: string): Unfolding | 
 	const block = around.find((each) => each !== undefined && view.standing.has(each));
 	if (block === undefined) return { code: "notFolded", ref: id.trim() };
 	const children = childrenOf(state, block);
-	const sizeTokens = viewTokens(view) + Math.max(0, savedBy([block]) - savedBy(children));
-	return { block, back: backInView(children, block), operation: { kind: "unfold", block: block.number, sizeTokens } };
+	const before = estimateOf(view);
+	const sizeTokens = before.sizeTokens + Math.max(0, savedBy([block]) - savedBy(children));
+	const hidden = children.reduce((sum, child) => sum + child.messages - 1, 0);
+	const after = { sizeTokens, messages: before.messages - 1 + block.messages - hidden };
+	const operation = { kind: "unfold", block: block.number, sizeTokens } as const;
+	return { block, back: backInView(children, block), after, operation };
 }
 
 function backInView(children: readonly Block[], block: Block): string {

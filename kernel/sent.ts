@@ -1,6 +1,6 @@
 import type { EditEntry } from "./entry.ts";
-import type { Message } from "./message.ts";
-import { messageTokens } from "./meter.ts";
+import { type Message, textOf } from "./message.ts";
+import { imageTokens, messageTokens } from "./meter/size.ts";
 import type { Branch, BranchRecord } from "./timeline.ts";
 import { type EntryItem, foreignItem, type Item } from "./view.ts";
 
@@ -12,48 +12,99 @@ interface Sent {
 
 /**
  * The branch as items, in the host's order: after a summary by the host that summary comes first, then what it kept,
- * then what followed; edits are applied, and what the host leaves out is left out.
+ * then what followed; edits are applied, and what the host leaves out is left out. `takesImages` decides what images weigh.
  */
-export function branchItems(branch: Branch): readonly Item[] {
-	return sent(branch).map((each) => (isSystem(each.message) ? foreignItem(each.message) : entryItem(branch, each)));
+export function branchItems(branch: Branch, takesImages = true): readonly Item[] {
+	return sent(branch).map((each) =>
+		isSystem(each.message) ? foreignItem(each.message) : entryItem(branch, each, takesImages),
+	);
 }
 
 /**
  * The outgoing messages as items: each matched to its record by role, timestamp and call id, in order along the branch;
- * what matches nothing passes through as foreign. Messages moved or dropped by other extensions do no harm.
+ * what matches nothing passes through as foreign. Messages moved or dropped by other extensions do no harm. In the place of
+ * an anchor stands what it stands for.
  */
-export function outgoingItems(branch: Branch, outgoing: readonly Message[]): readonly Item[] {
+export function outgoingItems(branch: Branch, outgoing: readonly Message[], takesImages = true): readonly Item[] {
 	const expected = sent(branch).filter((each) => !isSystem(each.message));
-	const match = matcher(expected);
-	return outgoing.map((message) => {
-		const found = isSystem(message) ? undefined : match(message);
-		return found === undefined ? foreignItem(message) : entryItem(branch, { ...found, message });
-	});
+	const item = (each: Sent) => entryItem(branch, each, takesImages);
+	const itemsOf = (messages: readonly Message[], among: readonly Sent[]) => {
+		const match = matcher(among);
+		return messages.map((message) => {
+			const found = isSystem(message) ? undefined : match(message);
+			return found === undefined ? foreignItem(message) : item({ ...found, message });
+		});
+	};
+	const anchor = branch.leaf?.anchor;
+	if (anchor?.entry.kind !== "anchor") return itemsOf(outgoing, expected);
+	const { shownAs } = anchor.entry;
+	// It comes first of all that the host sends, and may share its moment with what follows.
+	const shownAt = outgoing.findIndex((message) => isShownAs(message, shownAs));
+	const rest = shownAt < 0 ? outgoing : outgoing.toSpliced(shownAt, 1);
+	const from = firstKept(branch, anchor, expected);
+	const items: readonly Item[] = itemsOf(rest, expected.slice(from));
+	const firstOther = rest.findIndex((message) => !isSystem(message));
+	const place = shownAt >= 0 ? shownAt : firstOther < 0 ? rest.length : firstOther;
+	return items.toSpliced(place, 0, ...expected.slice(0, from).map(item));
 }
 
+/** Where among the expected messages those begin that the host still sends beside an anchor. */
+function firstKept(branch: Branch, anchor: BranchRecord, expected: readonly Sent[]): number {
+	const keptDepth = keptDepthOf(branch, anchor);
+	const first = expected.findIndex(({ record }) => record.depth >= keptDepth && record.entry.kind !== "compaction");
+	return first < 0 ? expected.length : first;
+}
+
+/** The depth of the first entry that the host keeps beside a summary or an anchor; its own if it keeps none. */
+export function keptDepthOf(branch: Branch, { entry, depth }: BranchRecord): number {
+	const keptId = entry.kind === "compaction" || entry.kind === "anchor" ? entry.firstKeptId : null;
+	if (keptId === null) return depth;
+	for (let at = depth - 1; at >= 0; at--) if (branch.at(at)?.entry.id === keptId) return at;
+	return depth;
+}
+
+function isShownAs(message: Message, anchor: Message): boolean {
+	return message.role === anchor.role && message.timestamp === anchor.timestamp && textOf(message) === textOf(anchor);
+}
+
+/**
+ * What the host would send without anchors. System messages before an anchor are gone for the host, so they are here too:
+ * the one it carries takes their place, if it carries one.
+ */
 function sent(branch: Branch): readonly Sent[] {
-	const compaction = branch.leaf?.compaction;
+	const { compaction, anchor } = branch.leaf ?? {};
 	const list: Sent[] = [];
-	const add = (record: BranchRecord | undefined) => {
-		const message = record && sentMessage(branch, record);
-		if (record === undefined || message === undefined) return;
+	const head = anchor ?? compaction;
+	const system = head && systemOf(head);
+	if (head !== undefined && system !== undefined) list.push({ record: head, message: system, isEdited: false });
+	const systemFrom = head?.depth ?? 0;
+	for (const record of sentRecords(branch, compaction)) {
+		const message = sentMessage(branch, record);
+		if (message === undefined || (isSystem(message) && record.depth < systemFrom)) continue;
 		list.push({ record, message, isEdited: message !== record.message });
-	};
+	}
+	return list;
+}
+
+/** The records in the host's order: its last summary first, then what that kept, then what followed. */
+function* sentRecords(branch: Branch, compaction: BranchRecord | undefined): Iterable<BranchRecord> {
+	let isKept = compaction === undefined;
 	if (compaction?.entry.kind === "compaction") {
-		const { firstKeptId, system } = compaction.entry;
-		if (system !== undefined) list.push({ record: compaction, message: system, isEdited: false });
-		add(compaction);
-		let isKept = false;
+		yield compaction;
 		for (let depth = 0; depth < compaction.depth; depth++) {
 			const record = branch.at(depth);
-			isKept ||= record?.entry.id === firstKeptId;
-			if (isKept && record?.entry.kind !== "compaction" && !isSystemRecord(record)) add(record);
+			isKept ||= record?.entry.id === compaction.entry.firstKeptId;
+			if (isKept && record !== undefined && record.entry.kind !== "compaction" && !isSystemRecord(record)) yield record;
 		}
 	}
 	for (let depth = compaction === undefined ? 0 : compaction.depth + 1; depth < branch.length; depth++) {
-		add(branch.at(depth));
+		const record = branch.at(depth);
+		if (record !== undefined) yield record;
 	}
-	return list;
+}
+
+function systemOf({ entry }: BranchRecord): Message | undefined {
+	return entry.kind === "compaction" || entry.kind === "anchor" ? entry.system : undefined;
 }
 
 /** The message the host sends for a record it keeps: the latest edit applied; undefined if it leaves the message out. */
@@ -70,11 +121,15 @@ function edited(message: Message, replacement: NonNullable<EditEntry["replacemen
 	return { ...message, content: isList && typeof content === "string" ? [{ type: "text", text: content }] : content };
 }
 
-function entryItem(branch: Branch, { record, message, isEdited }: Sent): EntryItem {
-	const wholeTokens = isEdited ? messageTokens(message) : record.sizeTokens;
+function entryItem(branch: Branch, { record, message, isEdited }: Sent, takesImages: boolean): EntryItem {
+	const wholeTokens = isEdited ? editedTokens(message, takesImages) : record.tokensFor(takesImages);
 	const savedTokens = branch.state.reductions.get(record.ordinal)?.savedTokens ?? 0;
 	const sizeTokens = record.isSilent ? 0 : Math.max(0, wholeTokens - savedTokens);
 	return { kind: "entry", record, message, sizeTokens, isTagged: false };
+}
+
+function editedTokens(message: Message, takesImages: boolean): number {
+	return messageTokens(message) - (takesImages ? 0 : imageTokens(message));
 }
 
 /** Takes each expected message at most once: the next in order if it fits, else the first later or skipped one. */

@@ -14,10 +14,29 @@ export interface Settings {
 	/** A unit all of whose calls are among these tools is neither counted nor protected by the recent zone. */
 	readonly neverPreserveRecentTools: readonly string[];
 	readonly compress: CompressSettings;
+	/** Who folds: the model, with rules as the last resort; the model alone; rules alone. */
+	readonly strategy: Strategy;
+	readonly rules: RulesSettings;
+	/** Whether what we add is merged into the messages beside it: as the model declares, always, or never. */
+	readonly strictAlternation: Alternation;
 	/** Window of the model in tokens; 0 takes the window the model declares. */
 	readonly modelContextLimit: number;
 	/** Share of the window kept free for the answer, at most. */
 	readonly outputHeadroomMaxPct: number;
+}
+
+export type Strategy = "hybrid" | "model" | "rules";
+
+export type Alternation = "auto" | "always" | "never";
+
+/** How strategy `rules` folds. */
+export interface RulesSettings {
+	/** The last turns, which stay as they are. */
+	readonly recentTurnsFull: number;
+	/** Turns beyond those that gather before older ones are folded, so that the view stays a prefix in between. */
+	readonly slackTurns: number;
+	/** Folded turns that are told at length; older ones take a line each. */
+	readonly maxTurns: number;
 }
 
 export interface CompressSettings {
@@ -36,6 +55,19 @@ export const defaultSettings: Settings = {
 	preserveRecentTokens: 5_000,
 	neverPreserveRecentTools: ["decompress", "search_context", "read", "bash"],
 	compress: { keepTokens: 15_000, stepTokens: 30_000, emergencyThresholdPercent: 0.95 },
+	strategy: "hybrid",
+	rules: { recentTurnsFull: 6, slackTurns: 2, maxTurns: 40 },
+	strictAlternation: "auto",
 	modelContextLimit: 0,
 	outputHeadroomMaxPct: 0.25,
 };
+
+/** How strategy `rules` folds where a figure is missing, zero or less: as the defaults say. */
+export function rulesOf({ rules }: Settings): RulesSettings {
+	const { recentTurnsFull, maxTurns } = defaultSettings.rules;
+	return {
+		recentTurnsFull: rules.recentTurnsFull > 0 ? rules.recentTurnsFull : recentTurnsFull,
+		slackTurns: Math.max(0, rules.slackTurns),
+		maxTurns: rules.maxTurns > 0 ? rules.maxTurns : maxTurns,
+	};
+}

@@ -1,22 +1,26 @@
-import { formatSpans } from "./block.ts";
+import { type Block, formatSpans } from "./block.ts";
 import { textOf } from "./message.ts";
-import type { Window } from "./meter.ts";
+import { type Calibration, meteredTokens, type Reading } from "./meter/calibration.ts";
+import type { Window } from "./meter/window.ts";
 import { foldableRanges } from "./pipeline/recommend.ts";
 import { formatTokens, next } from "./problem.ts";
 import { type Protection, protectedPieces } from "./protect.ts";
 import { blockRef } from "./ref.ts";
-import { formatRange, type Piece, piecesOf, type Range, rangeOf } from "./unit.ts";
-import { type Context, type View, viewTokens } from "./view.ts";
-import { sizeText } from "./wording.ts";
+import { formatRange, meteredRanges, type Piece, pieceMessages, piecesOf, type Range, rangeOf } from "./unit.ts";
+import { type Context, type View, viewReading } from "./view.ts";
+import { sizeText, windowText } from "./wording.ts";
 
 /** The figures behind the status tool, the command and the status line. */
 export interface Status {
-	readonly sizeTokens: number;
+	readonly reading: Reading;
 	readonly window: Window;
 	readonly pieces: readonly Piece[];
 	readonly foldable: readonly Range[];
 	/** Why pieces may not be folded now. */
 	readonly reasons: ReadonlyMap<Piece, Protection>;
+	/** The provider's tokens of a piece, and of the originals behind a block. */
+	readonly pieceTokens: (piece: Piece) => number;
+	readonly originalTokens: (block: Block) => number;
 	/** Tokens of the originals behind the blocks in view, and what the blocks take instead. */
 	readonly foldedTokens: number;
 	readonly blockTokens: number;
@@ -24,18 +28,27 @@ export interface Status {
 
 export type StatusView = "overview" | "blocks" | "ranges" | "messages";
 
-export function statusOf(view: View, { branch, settings, window }: Context): Status {
+export function statusOf(view: View, { branch, settings, window, calibration }: Context): Status {
 	const pieces = piecesOf(view.items);
 	const blocks = pieces.filter((piece) => piece.kind === "block");
+	const pieceTokens = (piece: Piece) => tokensOf(piece, calibration);
+	const originalTokens = (block: Block) => meteredTokens(calibration, block);
 	return {
-		sizeTokens: viewTokens(view),
+		reading: viewReading(view, calibration),
 		window,
 		pieces,
-		foldable: foldableRanges(pieces, settings, branch.state),
+		foldable: meteredRanges(foldableRanges(pieces, settings, branch.state), calibration),
 		reasons: protectedPieces(pieces, settings, branch.state),
-		foldedTokens: blocks.reduce((sum, piece) => sum + piece.block.sizeTokens, 0),
-		blockTokens: blocks.reduce((sum, piece) => sum + piece.sizeTokens, 0),
+		pieceTokens,
+		originalTokens,
+		foldedTokens: blocks.reduce((sum, piece) => sum + originalTokens(piece.block), 0),
+		blockTokens: blocks.reduce((sum, piece) => sum + pieceTokens(piece), 0),
 	};
+}
+
+function tokensOf(piece: Piece, calibration: Calibration): number {
+	const messages = piece.kind === "block" ? 1 : pieceMessages(piece);
+	return meteredTokens(calibration, { sizeTokens: piece.sizeTokens, messages });
 }
 
 /** A status in words, the list at most `limit` lines long. */
@@ -59,14 +72,15 @@ function overview(status: Status): string {
 		blocks === 0
 			? "Nothing is folded."
 			: `${blocks} ${blocks === 1 ? "block stands" : "blocks stand"} for ${formatTokens(foldedTokens)} tokens in ${formatTokens(blockTokens)}.`;
-	return [`The view holds ${sizeText(status.sizeTokens, status.window)}.`, folded, next(status.foldable)].join("\n");
+	const size = `The view holds ${sizeText(status.reading, status.window)}${windowText(status.window)}.`;
+	return [size, folded, next(status.foldable)].join("\n");
 }
 
 function blockLines(status: Status): readonly string[] {
 	return status.pieces.flatMap((piece) => {
 		if (piece.kind !== "block") return [];
-		const { number, tier, spans, messages, sizeTokens, topic } = piece.block;
-		const size = `${formatTokens(sizeTokens)} → ${formatTokens(piece.sizeTokens)} tokens`;
+		const { number, tier, spans, messages, topic } = piece.block;
+		const size = `${formatTokens(status.originalTokens(piece.block))} → ${formatTokens(status.pieceTokens(piece))} tokens`;
 		return `${blockRef(number)} tier ${tier}, ${formatSpans(spans)}, ${messages} messages, ${size}${topic ? `: ${topic}` : ""}`;
 	});
 }
@@ -81,7 +95,7 @@ function rangeLines(status: Status): readonly string[] {
 function messageLines(status: Status): readonly string[] {
 	return status.pieces.map((piece) => {
 		const reason = status.reasons.get(piece);
-		const size = formatTokens(piece.sizeTokens);
+		const size = formatTokens(status.pieceTokens(piece));
 		const name = piece.kind === "block" ? blockRef(piece.block.number) : formatRange(rangeOf([piece]));
 		return `${name} ${size} ${excerpt(piece)}${reason ? ` (stays: ${reason})` : ""}`;
 	});

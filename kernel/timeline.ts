@@ -1,7 +1,8 @@
 import { Chain } from "./chain.ts";
 import { type EditEntry, type Entry, entryMessage, isCounted } from "./entry.ts";
 import { type Message, type ToolCallPart, toolCalls } from "./message.ts";
-import { messageTokens } from "./meter.ts";
+import { type Evidence, evidenceAfter, noEvidence } from "./meter/evidence.ts";
+import { imageTokens, messageTokens } from "./meter/size.ts";
 import { isMarked, type Operation, operationEntryType, readMarked } from "./operation.ts";
 import { apply, emptyState, type State } from "./state.ts";
 
@@ -20,13 +21,18 @@ export class BranchRecord {
 	readonly unit: BranchRecord;
 	/** The last summary by the host at or before this entry. */
 	readonly compaction: BranchRecord | undefined;
+	/** The last anchor at or before this entry, if the host made no summary of its own since. */
+	readonly anchor: BranchRecord | undefined;
 	/** The latest edit of each edited entry. */
 	readonly edits: Chain<string, EditEntry>;
 	/** State after this entry. */
 	readonly state: State;
+	/** What is known of the windows of models after this entry. */
+	readonly evidence: Evidence;
 	/** Ids of the calls it makes. */
 	readonly callIds: readonly string[];
 	#sizeTokens: number | undefined;
+	#imageTokens: number | undefined;
 
 	constructor(
 		entry: Entry,
@@ -40,9 +46,11 @@ export class BranchRecord {
 		this.ordinal = (previous?.ordinal ?? 0) + (this.isCounted ? 1 : 0);
 		this.unit = unit ?? this;
 		this.compaction = entry.kind === "compaction" ? this : previous?.compaction;
+		this.anchor = entry.kind === "anchor" ? this : entry.kind === "compaction" ? undefined : previous?.anchor;
 		const edits = previous?.edits ?? noEdits;
 		this.edits = entry.kind === "edit" ? edits.with(entry.targetId, entry) : edits;
 		this.callIds = entry.kind === "message" ? toolCalls(entry.message).map((call) => call.id) : [];
+		this.evidence = evidenceAfter(previous?.evidence ?? noEvidence, this);
 		this.state = state(this);
 	}
 
@@ -69,6 +77,13 @@ export class BranchRecord {
 		this.#sizeTokens ??= this.message === undefined ? 0 : messageTokens(this.message);
 		return this.#sizeTokens;
 	}
+
+	/** Estimated tokens of the message for a model that takes images or takes none. */
+	tokensFor(takesImages: boolean): number {
+		if (takesImages) return this.sizeTokens;
+		this.#imageTokens ??= this.message === undefined ? 0 : imageTokens(this.message);
+		return this.sizeTokens - this.#imageTokens;
+	}
 }
 
 /** The path from the root to a leaf. A value: it stays as it is when the timeline moves on. */
@@ -77,10 +92,20 @@ export class Branch {
 	readonly #counted: readonly BranchRecord[];
 	readonly leaf: BranchRecord | undefined;
 
-	constructor(path: readonly BranchRecord[], counted: readonly BranchRecord[]) {
+	constructor(path: readonly BranchRecord[], counted: readonly BranchRecord[], leaf = path.at(-1)) {
 		this.#path = path;
 		this.#counted = counted;
-		this.leaf = path.at(-1);
+		this.leaf = leaf;
+	}
+
+	/** The branch as it stood when one of its entries was the leaf. */
+	upTo(record: BranchRecord): Branch {
+		return new Branch(this.#path, this.#counted, record);
+	}
+
+	/** The branch as it stood before one of its entries was written. */
+	before(record: BranchRecord): Branch {
+		return record.depth === 0 ? new Branch([], []) : new Branch(this.#path, this.#counted, this.at(record.depth - 1));
 	}
 
 	get length(): number {

@@ -1,5 +1,6 @@
 import { type Block, extent } from "./block.ts";
 import { toolCalls } from "./message.ts";
+import { type Calibration, meteredTokens } from "./meter/calibration.ts";
 import { rangeRef } from "./ref.ts";
 import type { BranchRecord } from "./timeline.ts";
 import { type Item, itemTokens } from "./view.ts";
@@ -58,6 +59,11 @@ export function piecesOf(items: readonly Item[]): readonly Piece[] {
 	return pieces;
 }
 
+/** True if a piece is a message of the user, with which a turn begins. */
+export function beginsTurn(piece: Piece): boolean {
+	return piece.kind === "unit" && piece.records[0]?.message?.role === "user";
+}
+
 /** First and last ordinal of a piece. */
 export function pieceExtent(piece: Piece): { readonly from: number; readonly to: number } {
 	if (piece.kind === "block") return extent(piece.block.spans);
@@ -81,8 +87,18 @@ export function rangeOf(pieces: readonly Piece[]): Range {
 	};
 }
 
+/** The ranges with their sizes in the provider's tokens. */
+export function meteredRanges(ranges: readonly Range[], calibration: Calibration): readonly Range[] {
+	return ranges.map((range) => ({ ...range, sizeTokens: meteredTokens(calibration, range) }));
+}
+
 export function pieceMessages(piece: Piece): number {
 	return piece.kind === "block" ? piece.block.messages : piece.records.length;
+}
+
+/** Messages in the view, where a block is one. */
+export function shownMessages(piece: Piece): number {
+	return piece.kind === "block" ? 1 : piece.records.length;
 }
 
 export function formatRange(range: Pick<Range, "from" | "to">): string {

@@ -1,7 +1,11 @@
+import { alternate } from "./alternate.ts";
 import type { Block } from "./block.ts";
 import type { Message } from "./message.ts";
 import { appendLine, mapText } from "./message.ts";
-import { messageTokens, tagTokens, type Window } from "./meter.ts";
+import { type Calibration, type Reading, readingOf } from "./meter/calibration.ts";
+import type { Estimate } from "./meter/fit.ts";
+import { messageTokens, tagTokens } from "./meter/size.ts";
+import type { Window } from "./meter/window.ts";
 import { defuse, tag } from "./ref.ts";
 import type { Settings } from "./settings.ts";
 import type { Branch, BranchRecord } from "./timeline.ts";
@@ -55,6 +59,12 @@ export interface Context {
 	readonly branch: Branch;
 	readonly settings: Settings;
 	readonly window: Window;
+	/** How the model in use counts. */
+	readonly calibration: Calibration;
+	/** False if images are left out for the model. */
+	readonly takesImages: boolean;
+	/** True if the provider refuses two user messages in a row. */
+	readonly isAlternating: boolean;
 	/** True if `compress` is ours and in the loadout: only then there are tags and nudges. */
 	readonly isActive: boolean;
 }
@@ -72,6 +82,31 @@ export function viewOf(items: readonly Item[]): View {
 /** Estimated tokens of the view, tags included, the nudge apart. */
 export function viewTokens(view: View): number {
 	return view.items.reduce((sum, item) => sum + itemTokens(item), 0);
+}
+
+/**
+ * The estimate that the meter makes a reading of. What other extensions put in counts only before the first report: reports
+ * count it already.
+ */
+export function estimateOf(view: View, calibration?: Calibration): Estimate {
+	const isReported = calibration?.anchor !== undefined;
+	let sizeTokens = 0;
+	let messages = 0;
+	for (const item of view.items) {
+		if (isReported && item.kind === "foreign" && item.message.role !== "system") continue;
+		sizeTokens += itemTokens(item);
+		if (item.kind !== "entry" || !item.record.isSilent) messages += 1;
+	}
+	return { sizeTokens, messages };
+}
+
+/**
+ * The size of a view as every place says it at one moment. What other extensions put in is left out: a request shows it, the
+ * log does not, and once there is a report that counts it.
+ */
+export function viewReading(view: View, calibration: Calibration): Reading {
+	const items = view.items.filter((item) => item.kind !== "foreign" || item.message.role === "system");
+	return readingOf(calibration, estimateOf({ ...view, items }));
 }
 
 export function itemTokens(item: Item): number {
@@ -93,35 +128,42 @@ export function savedBy(blocks: readonly Block[]): number {
 }
 
 /** The messages to send. Those that nothing changes are the same objects that came in. */
-export function toMessages(view: View, branch: Branch): readonly Message[] {
-	const stale = staleUsage(view, branch);
+export function toMessages(view: View, { branch, calibration, isAlternating }: Context): readonly Message[] {
+	const usages = staleUsages(view, branch, calibration);
 	const messages = view.items.map((item) => {
-		if (item === stale) return withUsage(item.message, tokensThrough(view, item));
+		const sizeTokens = usages.get(item);
+		if (sizeTokens !== undefined) return withUsage(item.message, sizeTokens);
 		return item.kind === "entry" && item.isTagged ? tagged(item) : item.message;
 	});
-	if (view.nudge === undefined) return messages;
-	return [...messages, { ...extensionMessage(nudgeMessageType, view.nudge.text), timestamp: latest(messages) }];
+	const nudge = view.nudge && { ...extensionMessage(nudgeMessageType, view.nudge.text), timestamp: latest(messages) };
+	const all = nudge === undefined ? messages : [...messages, nudge];
+	if (!isAlternating) return all;
+	const ours = new Set(view.items.flatMap((item) => (item.kind === "block" ? item.message : [])));
+	return alternate(all, (message) => message === nudge || ours.has(message));
 }
 
 /**
- * The assistant message whose reported usage the host would size the answer by, if a commit came after it: its figure
- * is that of a view which is gone.
+ * What the usage of answers has to say that are older than the last commit: they reported a view which is gone, and the
+ * host would size the next answer by that. Each gets the metered size of the present view up to and with itself.
  */
-function staleUsage(view: View, { state }: Branch): EntryItem | undefined {
-	const { commit } = state;
-	if (commit === undefined) return undefined;
-	const last = view.items.findLast((item) => item.kind === "entry" && !item.record.isSilent && isAnswer(item.message));
-	return last?.kind === "entry" && last.record.ordinal <= commit.ordinal ? last : undefined;
+function staleUsages(view: View, { state: { commit } }: Branch, calibration: Calibration): ReadonlyMap<Item, number> {
+	const usages = new Map<Item, number>();
+	if (commit === undefined) return usages;
+	const { sizeTokens } = readingOf(calibration, estimateOf(view, calibration));
+	const wholeTokens = Math.max(1, viewTokens(view));
+	let throughTokens = 0;
+	for (const item of view.items) {
+		throughTokens += itemTokens(item);
+		if (item.kind !== "entry" || item.record.isSilent || item.record.ordinal > commit.ordinal) continue;
+		if (!isAnswer(item.message)) continue;
+		usages.set(item, Math.max(1, Math.round((sizeTokens * throughTokens) / wholeTokens)));
+	}
+	return usages;
 }
 
 /** Only an assistant's usage is that of a request; a tool result's is what the tool spent. */
 function isAnswer(message: Message): boolean {
 	return message.role === "assistant" && message.usage !== undefined;
-}
-
-function tokensThrough(view: View, last: Item): number {
-	const end = view.items.indexOf(last) + 1;
-	return view.items.slice(0, end).reduce((sum, item) => sum + itemTokens(item), 0);
 }
 
 function withUsage(message: Message, sizeTokens: number): Message {

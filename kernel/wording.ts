@@ -1,10 +1,13 @@
 import { formatSpans } from "./block.ts";
 import type { FoldPlan, RangeOutcome } from "./compress.ts";
-import type { Window } from "./meter.ts";
+import { type Calibration, meteredTokens, type Reading, readingOf } from "./meter/calibration.ts";
+import type { Window } from "./meter/window.ts";
 import { foldableText, formatTokens, next, whatIsWrong, whatToDo } from "./problem.ts";
 import { blockRef, messageRef } from "./ref.ts";
+import type { Unfolding } from "./restore.ts";
 import type { Hit } from "./search/index.ts";
-import type { Range } from "./unit.ts";
+import { meteredRanges, type Range } from "./unit.ts";
+import type { Context } from "./view.ts";
 
 /** The part of the system prompt that says how folding works. Constant, so that it never breaks a cached prefix. */
 export const promptSection = `Your context is limited, and you keep it in order yourself. User and tool messages end with a tag such as <acp>m00012</acp>: the ref of that message. Refs are for the tools below; never write tags yourself.
@@ -49,32 +52,61 @@ export const foldedLine = "Folded:";
 export const unfoldedLine = "Unfolded:";
 
 /** The answer to a compress call. At most one line per range, one step that works, and that the work goes on. */
-export function foldText(plan: FoldPlan, window: Window, lost: readonly string[] = []): string {
+export function foldText(
+	plan: FoldPlan,
+	{ window, calibration }: Pick<Context, "window" | "calibration">,
+	lost: readonly string[] = [],
+): string {
+	const foldable = meteredRanges(plan.foldable, calibration);
 	const applied = plan.outcomes.filter((outcome) => outcome.isApplied);
 	const refused = plan.outcomes.filter((outcome) => !outcome.isApplied);
 	const trouble = [...refused.map(refusedLine), ...lost.map((line) => `Lost: ${line}`)];
 	if (applied.length === 0) {
 		const [first] = refused;
-		const step = first === undefined ? next(plan.foldable) : whatToDo(first.problem, plan.foldable);
+		const step = first === undefined ? next(foldable) : whatToDo(first.problem, foldable);
 		return ["Nothing was folded.", ...trouble, step].join("\n");
 	}
-	const left = foldableText(plan.foldable) ?? "Nothing more can be folded now.";
+	const before = readingOf(calibration, plan.before);
+	const after = readingOf(calibration, plan.after);
+	const left = foldableText(foldable) ?? "Nothing more can be folded now.";
 	return [
 		foldedLine,
-		...applied.map(appliedLine),
+		...applied.map((outcome) => appliedLine(outcome, calibration)),
 		...trouble,
-		`The view went from ${formatTokens(plan.beforeTokens)} to ${sizeText(plan.afterTokens, window)}. ${left}`,
+		`The view went from ${formatTokens(before.sizeTokens)} to ${sizeText(after, window)}. ${left}`,
 		"Go on with your task.",
 	].join("\n");
 }
 
-/** The size of a view beside its window: `about 18.9K of 120.0K tokens`. */
-export function sizeText(sizeTokens: number, window: Window): string {
-	return `about ${formatTokens(sizeTokens)} of ${formatTokens(window.usableTokens)} tokens`;
+/** The size of a view, its error and its window: `18.9K (±0.3K) of 120.0K tokens`; says so if it does not fit. */
+export function sizeText({ sizeTokens, errorTokens }: Reading, { usableTokens }: Window): string {
+	const error = errorTokens * 100 <= sizeTokens ? "" : ` (±${formatTokens(errorTokens)})`;
+	const size = `${formatTokens(sizeTokens)}${error}`;
+	const whole = formatTokens(usableTokens);
+	return sizeTokens > usableTokens ? `${size} tokens, more than the ${whole} that fit` : `${size} of ${whole} tokens`;
+}
+
+/** Where the window comes from if the model does not declare it. */
+export function windowText({ limitTokens, source }: Window): string {
+	const limit = formatTokens(limitTokens);
+	switch (source) {
+		case "settings":
+			return `; the window of ${limit} is set in acp.json`;
+		case "overflow":
+			return `; the provider refused more than a window of ${limit}`;
+		case "failures":
+			return `; a window of ${limit} is assumed after large requests failed`;
+		case "success":
+			return `; a window of ${limit} is assumed after a request larger than the declared one succeeded`;
+		case "default":
+			return `; the model declares no window, so ${limit} is assumed`;
+		case "model":
+			return "";
+	}
 }
 
 /** The volatile reminder at the end of a request. */
-export function nudgeText(foldable: readonly Range[], sizeTokens: number, window: Window): string {
+export function nudgeText(foldable: readonly Range[], reading: Reading, window: Window): string {
 	const lines = foldable.slice(0, 8).map((range) => {
 		const tools = range.tools.slice(0, 3).join(", ");
 		const holds = `${range.messages} messages, ${formatTokens(range.sizeTokens)} tokens${tools ? `: ${tools}` : ""}`;
@@ -82,16 +114,17 @@ export function nudgeText(foldable: readonly Range[], sizeTokens: number, window
 	});
 	const more = foldable.length > lines.length ? [`- and ${foldable.length - lines.length} later ranges`] : [];
 	return [
-		`[acp] The context holds ${sizeText(sizeTokens, window)}. These ranges can be folded with compress where their work is done:`,
+		`[acp] The context holds ${sizeText(reading, window)}. These ranges can be folded with compress where their work is done:`,
 		...lines,
 		...more,
 		"Fold what is finished in one call, then go on with your task.",
 	].join("\n");
 }
 
-function appliedLine(outcome: RangeOutcome & { isApplied: true }): string {
-	const { block, beforeTokens, afterTokens, notes, stayed } = outcome;
+function appliedLine(outcome: RangeOutcome & { isApplied: true }, calibration: Calibration): string {
+	const { block, before, after, notes, stayed } = outcome;
 	const extra = [...notes, ...stayed.map((each) => `${each.range} stays: ${each.reason}`)];
+	const [beforeTokens, afterTokens] = [meteredTokens(calibration, before), meteredTokens(calibration, after)];
 	const size = `${formatTokens(beforeTokens)} → ${formatTokens(afterTokens)} tokens`;
 	const tail = extra.length === 0 ? "" : `; ${extra.join("; ")}`;
 	return `${blockRef(block.number)} = ${formatSpans(block.spans)} (${block.messages} messages, ${size}${tail})`;
@@ -103,8 +136,9 @@ function refusedLine(outcome: RangeOutcome & { isApplied: false }): string {
 }
 
 /** The answer to a decompress call that put a block's content back into view. */
-export function unfoldText(block: string, back: string, sizeTokens: number, window: Window): string {
-	return `${unfoldedLine}\n${block} is open; back in view: ${back}.\nThe view holds ${sizeText(sizeTokens, window)}. Go on with your task.`;
+export function unfoldText({ block, back, after }: Unfolding, { window, calibration }: Context): string {
+	const size = sizeText(readingOf(calibration, after), window);
+	return `${unfoldedLine}\n${blockRef(block.number)} is open; back in view: ${back}.\nThe view holds ${size}. Go on with your task.`;
 }
 
 /** The hits of a search, one line each and its passage. */

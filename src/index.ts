@@ -1,26 +1,44 @@
 import type {
+	AgentBeforeSettleEvent,
 	BeforeAgentStartEvent,
 	ContextWithSystemEvent,
 	ExtensionAPI,
+	MessageEndEvent,
 	SessionBeforeCompactEvent,
+	ToolCallEvent,
 	TurnEndEvent,
 } from "@earendil-works/pi-coding-agent";
 import { acpCommand } from "./commands/acp.ts";
+import { registerGuards } from "./guards/index.ts";
+import { registerThrottle } from "./guards/throttle.ts";
 import { onSessionBeforeCompact } from "./hooks/compaction.ts";
 import { onContext } from "./hooks/context.ts";
+import { onMessageEnd, onToolCall } from "./hooks/echo.ts";
 import { guard } from "./hooks/guard.ts";
 import { onSessionShutdown, onSessionStart, onTurnEnd } from "./hooks/lifecycle.ts";
+import { onModelSelect } from "./hooks/model.ts";
 import { onBeforeAgentStart } from "./hooks/prompt.ts";
+import { onBeforeSettle, onSettled } from "./hooks/settle.ts";
 import { takeOver } from "./hooks/takeover.ts";
-import { createSessions } from "./session.ts";
+import { hostProblem } from "./host.ts";
+import { createSessions, type Sessions } from "./session.ts";
 import { createTools } from "./tools/index.ts";
+import { showStatusLine } from "./ui/status-line.ts";
 
 /** The extension: wires hooks, tools and commands. */
 export default function piBillionContext(pi: ExtensionAPI): void {
 	const sessions = createSessions(pi);
+	registerThrottle(pi, sessions);
+	registerSession(pi, sessions);
+	registerRequests(pi, sessions);
+	registerGuards(pi, sessions);
+	pi.registerCommand("acp", acpCommand(sessions));
+}
+
+/** What happens to a session as a whole. */
+function registerSession(pi: ExtensionAPI, sessions: Sessions): void {
 	const tools = createTools(pi, sessions);
 	const guarded = guard(sessions);
-
 	pi.on(
 		"session_start",
 		guarded("session_start", async (_event, ctx) => {
@@ -31,7 +49,14 @@ export default function piBillionContext(pi: ExtensionAPI): void {
 	);
 	pi.on(
 		"session_tree",
-		guarded("session_tree", (_event, ctx) => takeOver(sessions, ctx)),
+		guarded("session_tree", async (_event, ctx) => {
+			await takeOver(sessions, ctx);
+			showStatusLine(sessions, sessions.at(ctx));
+		}),
+	);
+	pi.on(
+		"model_select",
+		guarded("model_select", (_event, ctx) => onModelSelect(sessions, ctx)),
 	);
 	pi.on(
 		"before_agent_start",
@@ -41,20 +66,46 @@ export default function piBillionContext(pi: ExtensionAPI): void {
 		}),
 	);
 	pi.on(
+		"session_before_compact",
+		guarded(
+			"compaction",
+			(event: SessionBeforeCompactEvent, ctx) =>
+				hostProblem(ctx) === undefined ? onSessionBeforeCompact(sessions, event, ctx) : undefined,
+			// Pi's own summary of the raw log would overflow, or bury the blocks.
+			{ cancel: true },
+		),
+	);
+	pi.on(
+		"session_shutdown",
+		guarded("shutdown", (_event, ctx) => onSessionShutdown(sessions, ctx)),
+	);
+}
+
+/** What happens around a request. */
+function registerRequests(pi: ExtensionAPI, sessions: Sessions): void {
+	const guarded = guard(sessions);
+	pi.on(
 		"context_with_system",
 		guarded("context", (event: ContextWithSystemEvent, ctx) => onContext(sessions, event, ctx)),
+	);
+	pi.on(
+		"message_end",
+		guarded("echo", (event: MessageEndEvent, ctx) => onMessageEnd(sessions, event, ctx)),
+	);
+	pi.on(
+		"tool_call",
+		guarded("echo", (event: ToolCallEvent, ctx) => onToolCall(sessions, event, ctx)),
 	);
 	pi.on(
 		"turn_end",
 		guarded("turn_end", (event: TurnEndEvent, ctx) => onTurnEnd(sessions, event, ctx)),
 	);
 	pi.on(
-		"session_before_compact",
-		guarded("compaction", (event: SessionBeforeCompactEvent, ctx) => onSessionBeforeCompact(sessions, event, ctx)),
+		"agent_before_settle",
+		guarded("settle", (event: AgentBeforeSettleEvent, ctx) => onBeforeSettle(sessions, event, ctx)),
 	);
 	pi.on(
-		"session_shutdown",
-		guarded("shutdown", (_event, ctx) => onSessionShutdown(sessions, ctx)),
+		"agent_settled",
+		guarded("settled", (_event, ctx) => onSettled(sessions, ctx)),
 	);
-	pi.registerCommand("acp", acpCommand(sessions));
 }

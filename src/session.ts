@@ -5,6 +5,8 @@ import {
 	type Branch,
 	type Context,
 	encodeSidecar,
+	Meter,
+	type ModelTraits,
 	mark,
 	type Operation,
 	operationEntryType,
@@ -13,12 +15,12 @@ import {
 	standingView,
 	Timeline,
 	type View,
-	windowOf,
 } from "../kernel/index.ts";
 import { createArchive } from "./archive.ts";
 import { createConfig, type LiveConfig } from "./config/load.ts";
+import { paced } from "./config/pace.ts";
 import type { Config } from "./config/schema.ts";
-import { type CompressOwner, compressOwner, type Host, hostOf } from "./host.ts";
+import { type CompressOwner, createOwnership, type Host, hostOf, UnsupportedHost } from "./host.ts";
 import { createLog, type Log } from "./log.ts";
 import { createSidecarStore, type SidecarStore, sidecarPath } from "./store/sidecar.ts";
 import { compressParameters } from "./tools/compress-parameters.ts";
@@ -27,6 +29,7 @@ import { version } from "./version.ts";
 /** What one session has: the memo of its log, its settings, its log file and its sidecar. */
 export interface Session {
 	readonly timeline: Timeline;
+	readonly meter: Meter;
 	readonly config: LiveConfig;
 	readonly log: Log;
 	readonly archive: { of(host: Host): Archive };
@@ -36,6 +39,10 @@ export interface Session {
 	/** The nudge of the last request, until the turn it belongs to has ended. */
 	shownNudge: { readonly sizeTokens: number; readonly commitId: string | undefined } | undefined;
 	readonly noticed: Set<string>;
+	/** The user message after whose refused request one more was made. */
+	continuedAfter: string | undefined;
+	/** True while the user hands the session over to Pi alone. */
+	isHandingOver: boolean;
 }
 
 /** A session at one moment: what hooks, tools and commands work with. */
@@ -45,9 +52,15 @@ export interface Moment {
 	readonly branch: Branch;
 	readonly config: Config;
 	readonly owner: CompressOwner;
+	/** Why we stand down beside somebody else who manages the context; undefined if nobody does. */
+	readonly standsDown: string | undefined;
 	readonly context: Context;
-	/** True if we may fold: `compress` is ours and we are enabled. */
+	/** True if we may fold: we are enabled and do not stand down. */
 	readonly mayFold: boolean;
+	/** True if rules fold alone: they are told to, or the model is not offered `compress`. */
+	readonly foldsByRules: boolean;
+	/** What a request may take of the usable window before it is made to fit. */
+	readonly emergencyTokens: number;
 }
 
 /** The sessions of one extension instance, by session id. */
@@ -55,19 +68,29 @@ export interface Sessions {
 	at(ctx: ExtensionContext): Moment;
 	/** Appends an operation to the log and returns the moment after it. */
 	commit(ctx: ExtensionContext, operation: Operation): Moment;
+	/** What Pi keeps free of the window before it compacts. */
+	reserveTokens(): number;
 	/** The view a tool call is judged against. */
 	view(moment: Moment): View;
-	/** Tells the user something once a session. */
-	notice(moment: Moment, text: string, level: "info" | "warning"): void;
+	/** Tells the user something once a session; texts with the same key are the same thing. */
+	notice(moment: Moment, text: string, level: "info" | "warning", key?: string): void;
 	/** Puts a failure into the log of the session looked at last; where there is none yet, on the error stream. */
 	report(scope: string, error: unknown): void;
 	/** Writes the sidecar if the branch has blocks and we do not stand down, and waits until it is written; never fails. */
 	saveSidecar(moment: Moment): Promise<void>;
 }
 
+/** Pi's own default. */
+const defaultReserveTokens = 16_384;
+
+/** Stands in until a model is chosen. */
+const unknownModel: ModelTraits = { key: undefined, countsAnswer: true, takesImages: true, needsAlternation: false };
+
 export function createSessions(pi: ExtensionAPI): Sessions {
 	const known = new Map<string, Session>();
+	const ownership = createOwnership(pi, compressParameters);
 	let latest: Session | undefined;
+	let hasSaidHost = false;
 
 	function sessionOf(host: Host): Session {
 		const found = known.get(host.sessionId);
@@ -82,17 +105,19 @@ export function createSessions(pi: ExtensionAPI): Sessions {
 		const session = sessionOf(host);
 		latest = session;
 		const config = session.config.current(host.model?.provider, host.model?.id);
-		const owner = compressOwner(pi, compressParameters);
+		const { owner, standsDown } = ownership(host);
 		const branch = session.timeline.branch(host.leafId, (id) => host.entry(id));
-		const window = windowOf({
-			declaredTokens: host.model?.windowTokens,
-			overrideTokens: config.modelContextLimit,
-			answerMaxTokens: host.model?.answerMaxTokens,
-			headroomMax: config.outputHeadroomMaxPct,
-		});
 		const isActive = config.enabled && owner === "ours";
-		const mayFold = config.enabled && owner !== "another extension's";
-		return { session, host, branch, config, owner, mayFold, context: { branch, settings: config, window, isActive } };
+		const mayFold = config.enabled && standsDown === undefined;
+		const metered = session.meter.context(branch, { model: host.model ?? unknownModel, settings: config, isActive });
+		const context = { ...metered, settings: paced(config, metered.window.limitTokens) };
+		const isAlone = config.strategy === "rules" || (config.strategy === "hybrid" && owner !== "ours");
+		const foldsByRules = mayFold && isAlone;
+		const emergencyTokens = Math.min(
+			Math.floor(context.window.usableTokens * config.compress.emergencyThresholdPercent),
+			answerableTokens(host.model?.windowTokens),
+		);
+		return { session, host, branch, config, owner, standsDown, mayFold, foldsByRules, emergencyTokens, context };
 	}
 
 	return {
@@ -101,14 +126,20 @@ export function createSessions(pi: ExtensionAPI): Sessions {
 			pi.appendEntry(operationEntryType, mark(operation));
 			return at(ctx);
 		},
+		reserveTokens: () => pi.getSettings().compaction?.reserveTokens ?? defaultReserveTokens,
 		view: ({ branch, context }) => standingView(branch, context),
-		notice({ session, host }, text, level) {
-			if (session.noticed.has(text)) return;
-			session.noticed.add(text);
+		notice({ session, host }, text, level, key = text) {
+			if (session.noticed.has(key)) return;
+			session.noticed.add(key);
 			session.log.warn("notice", { text });
 			host.notify(text, level);
 		},
 		report(scope, error) {
+			if (error instanceof UnsupportedHost) {
+				if (!hasSaidHost) process.stderr.write(`pi-billion-context does nothing here: ${error.message}.\n`);
+				hasSaidHost = true;
+				return;
+			}
 			const fields = { message: String(error), stack: error instanceof Error ? error.stack : undefined };
 			if (latest === undefined) process.stderr.write(`pi-billion-context: ${scope}: ${fields.message}\n`);
 			else latest.log.error(scope, fields);
@@ -124,6 +155,21 @@ export function createSessions(pi: ExtensionAPI): Sessions {
 	};
 }
 
+/** Pi lets no answer be longer than the declared window less the request and this margin. */
+const piMarginTokens = 4_096;
+
+/** An answer in which a model can still fold, or say what it found. */
+const leastAnswerTokens = 1_024;
+
+/** On the smallest windows the request gets this share all the same: the system prompt and the tools have to be in it. */
+const leastRequestShare = 0.4;
+
+/** The largest request that Pi leaves an answer to. */
+function answerableTokens(declaredTokens: number | undefined): number {
+	if (declaredTokens === undefined) return Number.POSITIVE_INFINITY;
+	return Math.floor(Math.max(declaredTokens - piMarginTokens - leastAnswerTokens, declaredTokens * leastRequestShare));
+}
+
 function openSession(host: Host): Session {
 	const config = createConfig({
 		home: homedir(),
@@ -137,6 +183,7 @@ function openSession(host: Host): Session {
 	const timeline = new Timeline(replayCall);
 	return {
 		timeline,
+		meter: new Meter(),
 		archive: createArchive(timeline),
 		config,
 		log,
@@ -144,5 +191,7 @@ function openSession(host: Host): Session {
 		savedState: undefined,
 		shownNudge: undefined,
 		noticed: new Set(),
+		continuedAfter: undefined,
+		isHandingOver: false,
 	};
 }

@@ -21,7 +21,7 @@ export function project(items: readonly Item[], context: Context): View {
 
 /** The view a tool call is judged against: what the branch shows, without advice. */
 export function standingView(branch: Branch, context: Omit<Context, "branch">): View {
-	return run(content, viewOf(branchItems(branch)), { ...context, branch });
+	return run(content, viewOf(branchItems(branch, context.takesImages)), { ...context, branch });
 }
 
 function run(stages: readonly Stage[], view: View, context: Context): View {

@@ -1,5 +1,8 @@
+import { meteredTokens } from "../meter/calibration.ts";
+import type { Estimate } from "../meter/fit.ts";
 import type { Settings } from "../settings.ts";
-import { type Context, type Stage, type View, viewTokens } from "../view.ts";
+import { meteredRanges } from "../unit.ts";
+import { type Context, type Stage, type View, viewReading, viewTokens } from "../view.ts";
 import { nudgeText } from "../wording.ts";
 
 /** Windows of this size and more get the settings as they are; smaller ones get their share of them. */
@@ -8,21 +11,25 @@ const fullWindowTokens = 128_000;
 /** Adds the nudge if one is due. */
 export const nudge: Stage = (view, context) => {
 	if (!context.isActive || !isDue(view, context)) return view;
-	const sizeTokens = viewTokens(view);
-	return { ...view, nudge: { text: nudgeText(view.foldable, sizeTokens, context.window), sizeTokens } };
+	const { calibration, window } = context;
+	const text = nudgeText(meteredRanges(view.foldable, calibration), viewReading(view, calibration), window);
+	return { ...view, nudge: { text, sizeTokens: viewTokens(view) } };
 };
 
 /** Due if something can be folded, the unfolded part is large, and the view grew a step since the last nudge or commit. */
-function isDue(view: View, { branch, settings, window }: Context): boolean {
-	if (view.foldable.length === 0) return false;
+function isDue(view: View, { branch, settings, window, calibration }: Context): boolean {
+	if (view.foldable.length === 0 || settings.strategy === "rules") return false;
 	const { keepTokens, stepTokens } = pace(settings, window.limitTokens);
-	if (unfoldedTokens(view) - keepTokens < stepTokens) return false;
+	if (meteredTokens(calibration, unfolded(view)) - keepTokens < stepTokens) return false;
 	const { baseTokens } = branch.state;
-	return baseTokens === undefined || viewTokens(view) - baseTokens >= stepTokens;
+	if (baseTokens === undefined) return true;
+	// The log keeps estimates: what the calibration learned since then must not look like growth.
+	return (viewTokens(view) - baseTokens) * calibration.fit.perToken >= stepTokens;
 }
 
-function unfoldedTokens(view: View): number {
-	return view.items.reduce((sum, item) => sum + (item.kind === "entry" ? item.sizeTokens : 0), 0);
+function unfolded(view: View): Estimate {
+	const entries = view.items.filter((item) => item.kind === "entry");
+	return { sizeTokens: entries.reduce((sum, item) => sum + item.sizeTokens, 0), messages: entries.length };
 }
 
 function pace({ compress }: Settings, limitTokens: number) {

@@ -1,7 +1,7 @@
 import { protectedPieces } from "../protect.ts";
 import type { Settings } from "../settings.ts";
 import type { State } from "../state.ts";
-import { type Piece, piecesOf, type Range, rangeOf } from "../unit.ts";
+import { beginsTurn, type Piece, piecesOf, type Range, rangeOf } from "../unit.ts";
 import type { Stage } from "../view.ts";
 
 /**
@@ -44,10 +44,6 @@ export function foldableRanges(
 	}
 	close();
 	return ranges;
-}
-
-function beginsTurn(piece: Piece): boolean {
-	return piece.kind === "unit" && piece.records[0]?.message?.role === "user";
 }
 
 function weight(run: readonly Piece[]): number {

@@ -2,6 +2,7 @@ import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
 import { type Planned, type Problem, planPin, planRedo, planUndo, type View, whatIsWrong } from "../../kernel/index.ts";
 import type { Moment, Sessions } from "../session.ts";
 import { describeStatus, type statusViews } from "../tools/acp-status.ts";
+import { showStatusLine } from "../ui/status-line.ts";
 
 /** A subcommand: what it takes, what it does, and its answer to the user. */
 interface Subcommand {
@@ -27,6 +28,11 @@ const subcommands: Readonly<Record<string, Subcommand>> = {
 	unpin: edit("unpin m00012", "lets a pinned message be folded again", ({ branch }, id) =>
 		planPin(branch, "unpin", id),
 	),
+	handover: {
+		usage: "handover",
+		meaning: "writes a summary from which Pi can go on without this extension",
+		run: (_sessions, moment, ctx) => handOver(moment, ctx),
+	},
 };
 
 const help = Object.values(subcommands)
@@ -36,7 +42,7 @@ const help = Object.values(subcommands)
 /** `/acp [subcommand]`: shows the status in the words the model gets, and lets the user correct folds. */
 export function acpCommand(sessions: Sessions) {
 	return {
-		description: "Context folding: status, blocks, ranges, messages, undo, redo, pin, unpin",
+		description: "Context folding: status, blocks, ranges, messages, undo, redo, pin, unpin, handover",
 		getArgumentCompletions: (prefix: string) =>
 			Object.keys(subcommands)
 				.filter((name) => name.startsWith(prefix))
@@ -54,6 +60,26 @@ function status(view: (typeof statusViews)[number], usage: string, meaning: stri
 	return { usage, meaning, run: (sessions, moment) => describeStatus(sessions, moment, view, limitLines) };
 }
 
+/**
+ * Lets Pi compact, which asks us for the summary. The view stays as it is: an anchor is told from the log. Pi does not ask
+ * where the session is small enough for it as it is.
+ */
+function handOver({ session, host }: Moment, ctx: ExtensionCommandContext): string {
+	if (!ctx.isIdle()) return "The model is at work; try again when it has finished.";
+	session.isHandingOver = true;
+	const end = (text: string) => {
+		session.isHandingOver = false;
+		session.log.info("handover", { text });
+		host.notify(text, "info");
+	};
+	ctx.compact({
+		onComplete: () =>
+			end("Handed over: Pi goes on from here without this extension, too. Folds keep standing while it is there."),
+		onError: (error) => end(`Pi needs no summary to go on without this extension: ${error.message}`),
+	});
+	return "Handing over …";
+}
+
 /** A subcommand that plans an operation and appends it to the log; what cannot be planned is said and changes nothing. */
 function edit(
 	usage: string,
@@ -68,7 +94,7 @@ function edit(
 			if (!ctx.isIdle()) return "The model is at work; try again when it has finished.";
 			const planned = plan(moment, argument, () => sessions.view(moment));
 			if ("code" in planned) return whatIsWrong(planned);
-			sessions.commit(ctx, planned.operation);
+			showStatusLine(sessions, sessions.commit(ctx, planned.operation));
 			moment.session.log.info("command", { kind: planned.operation.kind });
 			return planned.text;
 		},

@@ -140,6 +140,28 @@ function parsePercent(text: string): number | undefined {
 	return match ? Number(match[1]) / 100 : undefined;
 }
 
+/** A part of a whole: a share of it (at most 1), or a number of tokens (from `minimum` on). */
+export function portion(options: NumberOptions & { readonly least: number }): Key<number> {
+	const { least, minimum, maximum } = options;
+	const part = Type.Number({ minimum: least, maximum: 1 });
+	const whole = Type.Integer({ minimum, maximum });
+	const read = (value: unknown) => {
+		const amount = typeof value === "string" ? (parsePercent(value) ?? parseTokens(value)) : value;
+		return Check(part, amount) || Check(whole, amount) ? amount : undefined;
+	};
+	const texts = Type.String({ pattern: `${percentText.source}|${tokenText.source}` });
+	return {
+		...described(
+			options,
+			'share or tokens: `"75%"` or `"100K"`',
+			`${between({ ...options, minimum: least, maximum: 1 }, percent)}, or ${between(options, written)}`,
+		),
+		schema: Type.Union([part, whole, texts], annotations(options)),
+		read,
+		readText: read,
+	};
+}
+
 /** A list of names, which may be empty; in the environment separated by commas. */
 export function names(options: KeyOptions<readonly string[]>): Key<readonly string[]> {
 	const schema = Type.Array(Type.String({ minLength: 1 }), annotations(options));
@@ -153,6 +175,14 @@ export function names(options: KeyOptions<readonly string[]>): Key<readonly stri
 				.map((name) => name.trim())
 				.filter((name) => name !== ""),
 	};
+}
+
+/** One of a few words. */
+export function choice<T extends string>(options: KeyOptions<T> & { readonly values: readonly T[] }): Key<T> {
+	const schema = Type.Enum([...options.values], annotations(options));
+	const read = (value: unknown) => options.values.find((each) => each === value);
+	const listed = options.values.map((value) => `\`"${value}"\``).join(", ");
+	return { ...described<T>(options, `one of ${listed}`, ""), schema, read, readText: read };
 }
 
 /** The path of a file. */

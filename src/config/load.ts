@@ -23,6 +23,14 @@ export interface LiveConfig {
 	current(provider?: string, model?: string): Config;
 	/** What is wrong in files and environment, as sentences for the user, each returned once. */
 	takeWarnings(): readonly string[];
+	/** Which files count now, and all that is wrong in them and in the environment. */
+	report(): ConfigReport;
+}
+
+/** Where settings come from. */
+export interface ConfigReport {
+	readonly files: readonly { readonly path: string; readonly state: "read" | "absent" | "not trusted" }[];
+	readonly warnings: readonly string[];
 }
 
 /** Reads the settings and follows their changes. No file, whatever is in it, makes it throw. */
@@ -65,6 +73,14 @@ export function createConfig(options: ConfigOptions): LiveConfig {
 			fresh = [];
 			return taken;
 		},
+		report() {
+			refresh();
+			const found = [globalFile, ...(isSameFile ? [] : [projectFile])].map((file) => {
+				const state = file.isThere() ? (files.includes(file.read()) ? "read" : "not trusted") : "absent";
+				return { path: file.path, state } as const;
+			});
+			return { files: found, warnings: known };
+		},
 	};
 }
 
@@ -79,6 +95,7 @@ interface SettingsFile {
 	readonly path: string;
 	/** The layer of the file; the same object until the file changes. */
 	read(): Layer;
+	isThere(): boolean;
 }
 
 function createSettingsFile(path: string): SettingsFile {
@@ -88,6 +105,7 @@ function createSettingsFile(path: string): SettingsFile {
 	let failure = "";
 	return {
 		path,
+		isThere: () => stampOf(path) !== "absent",
 		read() {
 			const stamp = stampOf(path);
 			if (stamp === seen && failure === "") return layer;

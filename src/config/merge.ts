@@ -1,5 +1,6 @@
 import type { Group, Key, Node, Table } from "./key.ts";
 import { type Candidate, nearest } from "./nearest.ts";
+import { translateReference } from "./reference.ts";
 import { allKeys, type KeyValues, listKeys, type PlacedKey, settingsGroup } from "./schema.ts";
 
 type Path = readonly string[];
@@ -26,8 +27,9 @@ export interface Layers {
 /** A hostile file must not flood the user, nor cost a search for the nearest key a thousand times. */
 const maxProblems = 20;
 
-/** Reads the document of a settings file; whatever is in it, it yields a layer. */
-export function readDocument(source: string, document: unknown): Layer {
+/** Reads the document of a settings file, one of billion-context-pi as well; whatever is in it, it yields a layer. */
+export function readDocument(source: string, written: unknown): Layer {
+	const { document, unknown } = translateReference(written, (name) => Object.hasOwn(settingsGroup.keys, name));
 	const values = new Map<string, unknown>();
 	const problems: Problem[] = [];
 	let omitted = 0;
@@ -37,6 +39,7 @@ export function readDocument(source: string, document: unknown): Layer {
 	};
 	readNode({ values, report, scope: settingsGroup, scopePath: [] }, settingsGroup, document, []);
 	if (omitted > 0) problems.push({ text: `${omitted} more faults are not listed` });
+	if (unknown.length > 0) problems.push({ text: `${listed(unknown)}: known to billion-context-pi only, and ignored` });
 	return { source, values, problems };
 }
 
@@ -189,6 +192,11 @@ function showOne(value: unknown): string {
 	if (typeof value === "string") return quote(value);
 	if (Array.isArray(value)) return "[…]";
 	return typeof value === "object" && value !== null ? "{…}" : String(value);
+}
+
+function listed(paths: readonly string[]): string {
+	const shown = paths.slice(0, 30).map((path) => dotted(path.split(".")));
+	return shown.join(", ") + (paths.length > shown.length ? ", …" : "");
 }
 
 function quote(text: string): string {

@@ -1,6 +1,7 @@
 import { type TObject, type TSchema, Type } from "typebox";
 import { defaultSettings, type Settings } from "../../kernel/index.ts";
 import {
+	choice,
 	count,
 	flag,
 	type Group,
@@ -10,33 +11,64 @@ import {
 	type Node,
 	names,
 	path,
+	portion,
 	share,
 	table,
 	tokens,
 } from "./key.ts";
 
+/** What the guards can be told. */
+export interface GuardSettings {
+	/** Timeout of a bash call that gives none, in seconds; 0 for none. */
+	readonly toolBashDefaultTimeout: number;
+	/** Text of a tool result that reaches the model, at most; 0 for no limit. */
+	readonly toolOutputMaxBytes: number;
+	readonly repetitionGuard: boolean;
+	/** Whether requests that a token rate refused are made again, paced. */
+	readonly throttleRetry: boolean;
+}
+
+/** The kernel's settings, and the bound by which their pace is chosen. */
+export interface PacedSettings extends Settings {
+	readonly compress: Settings["compress"] & {
+		/** The window that folding is paced for, at most: tokens, or up to 1 a share of the model's window. */
+		readonly maxContextLimit: number;
+	};
+}
+
 /** What the adapter works with: the kernel's settings and its own. */
-export interface Config extends Settings {
+export interface Config extends PacedSettings, GuardSettings {
 	/** Whether debug lines are written to the log. */
 	readonly debug: boolean;
 	/** Absolute path of the log. */
 	readonly logPath: string;
+	readonly ui: UiSettings;
+	/** Whether npm is asked for a newer version. */
+	readonly updateNotice: boolean;
+}
+
+/** What the user sees beside the conversation. */
+export interface UiSettings {
+	readonly statusLine: boolean;
 }
 
 /** The values of all keys, in the shape of the file. */
-export interface KeyValues extends Settings {
+export interface KeyValues extends PacedSettings, GuardSettings {
 	readonly debug: boolean;
 	readonly log: { readonly path: string };
+	readonly ui: UiSettings;
+	readonly updateNotice: boolean;
 }
 
 /** Keys that a provider or a model may override. Whether there are tags must not depend on the model: no `enabled`. */
-const tunable: KeysOf<Omit<Settings, "enabled">> = {
+const tunable: KeysOf<Omit<PacedSettings, "enabled"> & GuardSettings> = {
 	modelContextLimit: tokens({
 		default: defaultSettings.modelContextLimit,
 		minimum: 0,
 		maximum: 100_000_000,
 		environment: "ACP_MODEL_CONTEXT_LIMIT",
-		description: "Window of the model in tokens; 0 takes the window the model declares.",
+		description:
+			"Window of the model in tokens; 0 takes the window the model declares. Requests stay below the declared window even so, since Pi sizes answers by that.",
 	}),
 	outputHeadroomMaxPct: share({
 		default: defaultSettings.outputHeadroomMaxPct,
@@ -57,12 +89,55 @@ const tunable: KeysOf<Omit<Settings, "enabled">> = {
 			maximum: 10_000_000,
 			description: "Tokens beyond `compress.keepTokens` that make a nudge due, on windows of 128K and more.",
 		}),
+		maxContextLimit: portion({
+			default: 1,
+			least: 0.1,
+			minimum: 1_000,
+			maximum: 100_000_000,
+			description:
+				"Folding is paced as on a model with a window no larger than this. It changes when nudges come, never what is cut.",
+		}),
 		emergencyThresholdPercent: share({
 			default: defaultSettings.compress.emergencyThresholdPercent,
 			minimum: 0.1,
 			maximum: 1,
 			description: "Share of the usable window at which a request is cut by rules to fit.",
 		}),
+	}),
+	strategy: choice({
+		default: defaultSettings.strategy,
+		values: ["hybrid", "model", "rules"],
+		environment: "ACP_STRATEGY",
+		description:
+			"Who folds: the model, and rules where a request would not fit (`hybrid`); the model alone, cuts apart (`model`); rules alone, without any model call (`rules`).",
+	}),
+	rules: group({
+		recentTurnsFull: count({
+			default: defaultSettings.rules.recentTurnsFull,
+			minimum: 0,
+			maximum: 1_000,
+			description: "Turns at the end that strategy `rules` leaves as they are; 0 means the default.",
+		}),
+		slackTurns: count({
+			default: defaultSettings.rules.slackTurns,
+			minimum: 0,
+			maximum: 1_000,
+			description: "Turns beyond `rules.recentTurnsFull` that gather before strategy `rules` folds again.",
+		}),
+		maxTurns: count({
+			default: defaultSettings.rules.maxTurns,
+			minimum: 0,
+			maximum: 1_000,
+			description:
+				"Folded turns that a fold by rules tells at length; older ones take a line each. 0 means the default.",
+		}),
+	}),
+	strictAlternation: choice({
+		default: defaultSettings.strictAlternation,
+		values: ["auto", "always", "never"],
+		environment: "ACP_STRICT_ALTERNATION",
+		description:
+			"Whether blocks and nudges become part of the messages beside them, for servers that refuse two user messages in a row: as the model's `compat` says, always, or never.",
 	}),
 	protectedTools: names({
 		default: defaultSettings.protectedTools,
@@ -84,6 +159,32 @@ const tunable: KeysOf<Omit<Settings, "enabled">> = {
 		default: defaultSettings.neverPreserveRecentTools,
 		description: "Tools whose calls and results are neither counted nor kept as recent messages.",
 	}),
+	toolBashDefaultTimeout: count({
+		default: 60,
+		minimum: 0,
+		maximum: 86_400,
+		environment: "ACP_TOOL_BASH_DEFAULT_TIMEOUT",
+		description: "Seconds after which a `bash` call that gives no timeout is stopped; 0 switches it off.",
+	}),
+	toolOutputMaxBytes: count({
+		default: 50_000,
+		minimum: 0,
+		maximum: 100_000_000,
+		environment: "ACP_TOOL_OUTPUT_MAX_BYTES",
+		description:
+			"Bytes of text a tool result may have; of a longer one head and tail are kept, and all of it is in a file. 0 switches it off.",
+	}),
+	repetitionGuard: flag({
+		default: true,
+		environment: "ACP_REPETITION_GUARD",
+		description: "Warn at the third identical tool call in a row; block the fifth and end the turn.",
+	}),
+	throttleRetry: flag({
+		default: true,
+		environment: "ACP_THROTTLE_RETRY",
+		description:
+			"Where a provider's limit of tokens for a time ends a run, try again after 60 seconds, doubling to 300, at most 10 times.",
+	}),
 };
 
 const everywhere: KeysOf<KeyValues> = {
@@ -104,6 +205,19 @@ const everywhere: KeysOf<KeyValues> = {
 			description:
 				"File of the log, opened when a session starts; `~/` is the home directory, other relative paths start at the project.",
 		}),
+	}),
+	ui: group({
+		statusLine: flag({
+			default: true,
+			environment: "ACP_UI_STATUS_LINE",
+			description: "Show the size of the context in the footer.",
+		}),
+	}),
+	updateNotice: flag({
+		default: false,
+		environment: "ACP_UPDATE_NOTICE",
+		description:
+			"Ask npm at most once a day, in a terminal only, whether there is a newer version, and say so. Nothing is installed.",
 	}),
 	...tunable,
 };

@@ -1,37 +1,61 @@
 import type { ContextWithSystemEvent, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import {
 	blockMessageType,
-	type Operation,
 	outgoingItems,
-	planTruncation,
+	planFit,
+	planRules,
 	project,
 	toMessages,
 	type View,
 } from "../../kernel/index.ts";
 import type { Moment, Sessions } from "../session.ts";
 import { outgoing } from "../transcript/to-pi.ts";
+import { showStatusLine } from "../ui/status-line.ts";
+
+/** A view, and the moment whose state it shows. */
+interface Seen {
+	readonly moment: Moment;
+	readonly view: View;
+}
 
 /** Turns Pi's outgoing messages into the view. Undefined leaves them alone: another copy of us has made the view. */
 export function onContext(sessions: Sessions, event: ContextWithSystemEvent, ctx: ExtensionContext) {
 	const moment = sessions.at(ctx);
 	if (moment.owner === "another extension's" && event.messages.some(isBlockMessage)) return undefined;
 	const list = outgoing(event.messages);
-	const see = ({ branch, context }: Moment): View => project(outgoingItems(branch, list.messages), context);
-
-	const whole = see(moment);
-	const cut = planCut(moment, whole);
-	const fitted = cut === undefined ? moment : sessions.commit(ctx, cut);
-	const view = cut === undefined ? whole : see(fitted);
+	const see = (moment: Moment): Seen => {
+		const { branch, context } = moment;
+		return { moment, view: project(outgoingItems(branch, list.messages, context.takesImages), context) };
+	};
+	const { moment: fitted, view } = makeFit(sessions, ctx, foldByRules(sessions, ctx, see(moment), see), see);
+	showStatusLine(sessions, fitted, view);
 	const { nudge } = view;
-	moment.session.shownNudge = nudge && { ...nudge, commitId: fitted.branch.state.commit?.entryId };
-	return { messages: list.toPi(toMessages(view, fitted.branch)) };
+	fitted.session.shownNudge = nudge && { ...nudge, commitId: fitted.branch.state.commit?.entryId };
+	return { messages: list.toPi(toMessages(view, fitted.context)) };
 }
 
-/** The cuts without which the request would pass the emergency line. */
-function planCut({ mayFold, config, context }: Moment, view: View): Operation | undefined {
-	if (!mayFold) return undefined;
-	const limitTokens = context.window.usableTokens * config.compress.emergencyThresholdPercent;
-	return planTruncation(view, context, limitTokens);
+/** Folds older turns where rules fold alone, and enough have gathered. */
+function foldByRules(sessions: Sessions, ctx: ExtensionContext, seen: Seen, see: (moment: Moment) => Seen): Seen {
+	const { moment, view } = seen;
+	const operation = moment.foldsByRules ? planRules(view, moment.context) : undefined;
+	if (operation === undefined) return seen;
+	moment.session.log.info("rules", { sizeTokens: operation.kind === "fold" ? operation.sizeTokens : undefined });
+	return see(sessions.commit(ctx, operation));
+}
+
+/** Folds and cuts what would not fit, and says so where not even that helps. */
+function makeFit(sessions: Sessions, ctx: ExtensionContext, seen: Seen, see: (moment: Moment) => Seen): Seen {
+	const { moment, view } = seen;
+	if (!moment.mayFold) return seen;
+	const found = planFit(view, moment.context, moment.emergencyTokens);
+	if (found.kind === "fits") return seen;
+	moment.session.log.warn("fit", { kind: found.kind, limitTokens: moment.emergencyTokens });
+	if (found.kind === "tooLarge") {
+		const text =
+			"pi-billion-context: the system prompt, the tools and the last message alone do not fit the window; nothing is cut, and the provider will refuse. Send less, or choose a model with a larger window.";
+		sessions.notice(moment, text, "warning", `too large ${moment.branch.lastOrdinal}`);
+	}
+	return found.operation === undefined ? seen : see(sessions.commit(ctx, found.operation));
 }
 
 function isBlockMessage(message: ContextWithSystemEvent["messages"][number]): boolean {

@@ -11,9 +11,8 @@ export function onBeforeAgentStart(sessions: Sessions, event: BeforeAgentStartEv
 	const moment = sessions.at(ctx);
 	sayWarnings(sessions, moment);
 	if (moment.context.isActive) event.systemPromptOptions.sections[sectionName] = promptSection;
-	if (moment.config.enabled && moment.owner === "another extension's") {
-		const text =
-			"pi-billion-context stands down: another extension owns the tool compress. Existing folds stay folded.";
+	if (moment.config.enabled && moment.standsDown !== undefined) {
+		const text = `pi-billion-context stands down: ${moment.standsDown}. Existing folds stay folded. /acp doctor says more.`;
 		sessions.notice(moment, text, "warning");
 	}
 }

@@ -47,8 +47,8 @@ export async function run(
 	}
 }
 
-function standingDownReason({ config }: Moment): string {
+function standingDownReason({ config, standsDown }: Moment): string {
 	return config.enabled
-		? "Context folding is off here: another extension owns compress."
+		? `Context folding is off here: ${standsDown}.`
 		: "Context folding is switched off in acp.json.";
 }

@@ -1,5 +1,12 @@
 import { defineTool } from "@earendil-works/pi-coding-agent";
-import { foldText, mark, planFold, readCompressArguments, toolDescriptions } from "../../kernel/index.ts";
+import {
+	foldText,
+	mark,
+	meteredRanges,
+	planFold,
+	readCompressArguments,
+	toolDescriptions,
+} from "../../kernel/index.ts";
 import type { Sessions } from "../session.ts";
 import { compressRenderers } from "../ui/renderers.ts";
 import { answer, refusal, refuse, run } from "./answer.ts";
@@ -23,12 +30,13 @@ export function compressTool(sessions: Sessions) {
 				const request = readCompressArguments(params);
 				if ("problem" in request) {
 					const { foldable } = planFold(branch, view, context.settings, [], call);
-					return refuse({ code: "arguments", reason: request.problem }, foldable);
+					const metered = meteredRanges(foldable, context.calibration);
+					return refuse({ code: "arguments", reason: request.problem }, metered);
 				}
 				const plan = planFold(branch, view, context.settings, request.ranges, call);
-				const text = foldText(plan, context.window, request.lost);
+				const text = foldText(plan, context, request.lost);
 				if (plan.operation === undefined) return refusal(text);
-				const { beforeTokens, afterTokens } = plan;
+				const [beforeTokens, afterTokens] = [plan.before.sizeTokens, plan.after.sizeTokens];
 				session.log.info("compress", { ranges: request.ranges.length, beforeTokens, afterTokens });
 				return answer(text, mark(plan.operation));
 			}),

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { defineTool } from "@earendil-works/pi-coding-agent";
 import { Type } from "typebox";
 import {
-	blockRef,
 	fileText,
 	findOriginals,
 	mark,
@@ -51,8 +50,7 @@ function unfold(sessions: Sessions, moment: Moment, id: string): Answer {
 	const { branch, context } = moment;
 	const plan = planUnfold(branch, sessions.view(moment), id);
 	if ("code" in plan) return refuse(plan);
-	const { block, back, operation } = plan;
-	return answer(unfoldText(blockRef(block.number), back, operation.sizeTokens, context.window), mark(operation));
+	return answer(unfoldText(plan, context), mark(plan.operation));
 }
 
 /** Into a folder of its own: others can neither read it nor know its name beforehand. */

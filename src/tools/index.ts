@@ -7,15 +7,14 @@ import { searchContextTool } from "./search-context.ts";
 
 /**
  * Registers the tools, once per extension instance: late, so that a name another extension owns is no conflict, and
- * none where compress is another extension's, since Pi would let the one loaded first win.
+ * none while we stand down, since what the model is offered then is the business of whoever manages the context.
  */
 export function createTools(pi: ExtensionAPI, sessions: Sessions): { register(ctx: ExtensionContext): void } {
 	let isRegistered = false;
 	return {
 		register(ctx) {
 			if (isRegistered) return;
-			const { config, owner } = sessions.at(ctx);
-			if (!config.enabled || owner === "another extension's") return;
+			if (!sessions.at(ctx).mayFold) return;
 			isRegistered = true;
 			pi.registerTool(compressTool(sessions));
 			pi.registerTool(decompressTool(sessions));

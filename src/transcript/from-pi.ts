@@ -1,6 +1,6 @@
 import type { AgentMessage } from "@earendil-works/pi-agent-core";
 import { convertToLlm, type SessionEntry } from "@earendil-works/pi-coding-agent";
-import type { Entry, Message } from "../../kernel/index.ts";
+import { type Entry, isAnchorDetails, type Message } from "../../kernel/index.ts";
 
 type EntryBody<E = Entry> = E extends Entry ? Omit<E, "id" | "parentId" | "timestampMs"> : never;
 
@@ -24,9 +24,12 @@ function bodyOf(entry: SessionEntry, timestamp: number): EntryBody {
 			};
 		}
 		case "compaction": {
-			const { summary, tokensBefore, firstKeptEntryId, systemMessage } = entry;
+			const { summary, tokensBefore, firstKeptEntryId, systemMessage, details } = entry;
 			const message = messageFromPi({ role: "compactionSummary", summary, tokensBefore, timestamp });
 			const system = systemMessage === undefined ? {} : { system: messageFromPi(systemMessage) };
+			if (isAnchorDetails(details)) {
+				return { kind: "anchor", shownAs: message, firstKeptId: firstKeptEntryId, ...system };
+			}
 			return { kind: "compaction", message, firstKeptId: firstKeptEntryId, ...system };
 		}
 		case "branch_summary": {

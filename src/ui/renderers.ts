@@ -79,7 +79,7 @@ function describeFold(args: unknown): CallText {
 /** Which blocks were made, and what it did to the view; the lines between say it range by range. */
 function foldLines(lines: readonly string[]): readonly string[] {
 	const blocks = lines.flatMap((line) => /^(b\d+) = /.exec(line)?.[1] ?? []);
-	const view = lines.map((line) => /^The view went from (\S+) to about (\S+ of \S+ tokens)/.exec(line)).find(Boolean);
+	const view = lines.map((line) => /^The view went from (\S+) to (.+?)\. /.exec(line)).find(Boolean);
 	if (blocks.length === 0 || !view) return firstLine(lines);
 	const refused = lines.filter((line) => line.startsWith("Refused: "));
 	return [`${blocks.join(" ")}: ${view[1]} → ${view[2]}`, ...refused];

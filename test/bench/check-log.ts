@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { defaultSettings, formatTokens, viewTokens, windowOf } from "../../kernel/index.ts";
-import { createHome, type Home, modelId } from "../support/home.ts";
+import { formatTokens, viewTokens } from "../../kernel/index.ts";
+import { createHome, type Home, modelId, PROVIDER_NAME } from "../support/home.ts";
 import { type Judgement, judge } from "../support/invariants.ts";
 import { startProvider } from "../support/provider.ts";
 import { type Recording, readSessionLog } from "../support/recording.ts";
@@ -59,7 +59,7 @@ export async function checkLog(path: string, windowTokens = defaultWindowTokens)
 }
 
 /** The header of a session log and the lines after it, as Pi finds them; throws for any other file. */
-function readLog(path: string): { readonly header: object; readonly lines: readonly string[] } {
+export function readLog(path: string): { readonly header: object; readonly lines: readonly string[] } {
 	if (!existsSync(path)) throw new BadInput(`There is no file ${path}.`);
 	if (!statSync(path).isFile()) throw new BadInput(`${path} is no file.`);
 	const lines = readFileSync(path, "utf8").split("\n");
@@ -107,12 +107,10 @@ async function record(home: Home, file: string, windowTokens: number): Promise<R
 	}
 	const log = readSessionLog(readFileSync(file, "utf8"));
 	if (log === undefined) throw new Error("Pi left no session log.");
-	const window = windowOf({
-		declaredTokens: windowTokens,
-		answerMaxTokens,
-		headroomMax: defaultSettings.outputHeadroomMaxPct,
-	});
-	return { log, requests: provider.requests, restarts, modelId: modelId(models), window };
+	const id = modelId(models);
+	const key = `${PROVIDER_NAME}/${id}`;
+	const model = { key, windowTokens, answerMaxTokens, countsAnswer: true, takesImages: true, needsAlternation: false };
+	return { log, requests: provider.requests, restarts, modelId: id, model };
 }
 
 async function runPrompts(rpc: Rpc, prompts: readonly string[]): Promise<PiResult> {

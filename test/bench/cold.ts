@@ -58,7 +58,7 @@ function once(path: string) {
 	const branched = performance.now();
 	const outgoing = manager.buildSessionProjection().messages.map(messageFromPi);
 	const projected = performance.now();
-	toMessages(project(outgoingItems(branch, outgoing), contextOf(branch)), branch);
+	toMessages(project(outgoingItems(branch, outgoing), contextOf(branch)), contextOf(branch));
 	const viewed = performance.now();
 	// The same log with every operation left out: what is missing then is what a checkpoint could save.
 	new Timeline(() => undefined).branch(manager.getLeafId(), (id) => {

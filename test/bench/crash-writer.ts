@@ -16,7 +16,7 @@ import {
 } from "../../kernel/index.ts";
 import { createSidecarStore } from "../../src/store/sidecar.ts";
 import { entryFromPi } from "../../src/transcript/from-pi.ts";
-import { wideWindow, words } from "../support/log.ts";
+import { contextOf, words } from "../support/log.ts";
 
 const [path = "", name = ""] = process.argv.slice(2);
 const manager = SessionManager.open(path);
@@ -68,7 +68,7 @@ for (let round = 0; ; round++) {
 	});
 	for (let step = 0; step < 4; step++) call("read", { path: `${name}${step}.ts` }, words(400, `${name}${step}`));
 	const now = branch();
-	const context = { settings: defaultSettings, window: wideWindow, isActive: true };
+	const context = contextOf(branch());
 	const ranges = [
 		{
 			startId: `m${Math.max(1, now.lastOrdinal - 8)}`,

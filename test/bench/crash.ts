@@ -119,7 +119,7 @@ function check(round: number): void {
 			if (made?.madeBy !== entryId) fail(`fold b${block} of ${entryId} is gone`);
 		}
 		const branch = timeline.branch(manager.getLeafId(), read);
-		if (toMessages(standingView(branch, contextOf(branch)), branch).length === 0) fail("the view is empty");
+		if (toMessages(standingView(branch, contextOf(branch)), contextOf(branch)).length === 0) fail("the view is empty");
 		const sidecar = `${path}.acp.json`;
 		if (existsSync(sidecar) && !Check(sidecarSchema, JSON.parse(readFileSync(sidecar, "utf8"))))
 			fail("the sidecar is no sidecar");

@@ -1,4 +1,4 @@
-import { estimateTokens } from "../../kernel/estimate.ts";
+import { estimateTokens } from "../../kernel/meter/estimate.ts";
 import { parseRef } from "../../kernel/ref.ts";
 import type { RecordedRequest, Reply, ScriptedCall } from "../support/provider.ts";
 import { untagged } from "../support/recording.ts";

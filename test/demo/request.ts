@@ -1,4 +1,4 @@
-import { estimateTokens } from "../../kernel/estimate.ts";
+import { estimateTokens } from "../../kernel/meter/estimate.ts";
 import type { RecordedRequest, WireMessage } from "../support/provider.ts";
 
 /** A call of the model as it stands in a request. */

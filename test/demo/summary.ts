@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { estimateTokens } from "../../kernel/estimate.ts";
+import { estimateTokens } from "../../kernel/meter/estimate.ts";
 import { formatTokens } from "../../kernel/problem.ts";
 import type { ScriptedModel } from "./model.ts";
 import type { Received } from "./request.ts";

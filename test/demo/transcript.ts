@@ -1,4 +1,4 @@
-import { estimateTokens } from "../../kernel/estimate.ts";
+import { estimateTokens } from "../../kernel/meter/estimate.ts";
 import { formatTokens } from "../../kernel/problem.ts";
 import type { Event } from "./model.ts";
 import type { Received, Result } from "./request.ts";

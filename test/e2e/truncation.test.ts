@@ -12,7 +12,7 @@ const settings = { compaction: { keepRecentTokens: 1_000 } };
 const huge = Array.from({ length: 1_500 }, (_, line) => `line ${line} of a huge file`).join("\n");
 
 async function crowded(): Promise<Scenario> {
-	const scene = await openScenario({ models, settings });
+	const scene = await openScenario({ models, settings, acp: { strategy: "model" } });
 	scene.file("huge.txt", huge);
 	scene.file("small.txt", "small\n");
 	return scene;
@@ -23,7 +23,7 @@ describe("a tool output too large for the window", () => {
 		const scene = await crowded();
 		const open = () => scene.session({ extensions: [extension], bind: true, models });
 		const first = await open();
-		scene.replies(read("huge.txt", { promptTokens: 15_000 }), read("small.txt"), { text: "read" });
+		scene.replies(read("huge.txt"), read("small.txt"), { text: "read" });
 		await first.prompt("Read it");
 		await first.dispose();
 		const second = await open();

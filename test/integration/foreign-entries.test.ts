@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type AcpSession, closeAcp, openAcp, range, textIn, work } from "../support/acp.ts";
+import { type AcpSession, bareAcp, closeAcp, openAcp, range, textIn, work, writeAcp } from "../support/acp.ts";
 import { blocksIn, expectGrowth, expectWholePairs, outline, textOf } from "../support/wire.ts";
 
 beforeEach(() => {
@@ -77,11 +77,18 @@ describe("a compaction by Pi", () => {
 	const models = [{ contextWindow: 40_000, maxTokens: 4_096 }];
 	const settings = { compaction: { keepRecentTokens: 1_000 } };
 
+	/** While folding is switched off, Pi summarizes by itself. */
+	async function compactByPi(acp: AcpSession, summary: string): Promise<void> {
+		writeAcp(acp.home, { ...bareAcp, enabled: false });
+		acp.replies({ text: summary });
+		await acp.session.compact();
+		writeAcp(acp.home, bareAcp);
+	}
+
 	it("retires the blocks whose messages it summarizes, and the refs go on", async () => {
 		const acp = await openAcp({ seed: work(4), models, settings });
 		await acp.call("compress", { content: [range("m2", "m3")] });
-		acp.replies({ text: "A summary by Pi." });
-		await acp.session.compact();
+		await compactByPi(acp, "A summary by Pi.");
 		await acp.prompt("hello");
 		await acp.prompt("again");
 		const [after, next] = acp.requests.slice(-2);
@@ -95,8 +102,7 @@ describe("a compaction by Pi", () => {
 
 	it("can be folded itself, as a span of its own", async () => {
 		const acp = await openAcp({ seed: work(4), models, settings });
-		acp.replies({ text: `A summary by Pi. ${"It says a lot. ".repeat(300)}` });
-		await acp.session.compact();
+		await compactByPi(acp, `A summary by Pi. ${"It says a lot. ".repeat(300)}`);
 		await acp.prompt("hello");
 		const ref = /m\d{5}/.exec(outline(acp.requests.at(-1))[1] ?? "")?.[0] ?? "";
 		await acp.call("compress", { content: [range(ref, ref)] });

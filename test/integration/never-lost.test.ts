@@ -2,7 +2,17 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { ExtensionFactory } from "@earendil-works/pi-coding-agent";
 import { afterEach, describe, expect, it } from "vitest";
 import piBillionContext from "../../src/index.ts";
-import { type AcpSession, closeAcp, openAcp, operationsIn, range, resultsIn, textIn, work } from "../support/acp.ts";
+import {
+	type AcpSession,
+	bareAcp,
+	closeAcp,
+	openAcp,
+	operationsIn,
+	range,
+	resultsIn,
+	textIn,
+	work,
+} from "../support/acp.ts";
 import type { RecordedRequest } from "../support/provider.ts";
 import { entriesOf } from "../support/scenario.ts";
 import { blocksIn, expectGrowth, expectWholePairs, outline, textsOf } from "../support/wire.ts";
@@ -183,7 +193,7 @@ describe("a call of compress", () => {
 
 describe("the summary of a block", () => {
 	it("is never shortened, however long the session, however full the window", async () => {
-		const acp = await openAcp({ seed: work(3, 8_000) });
+		const acp = await openAcp({ seed: work(3, 8_000), acp: { ...bareAcp, strategy: "model" } });
 		const summary = Array.from({ length: 900 }, (_, index) => `word${index}`)
 			.join(" ")
 			.padEnd(9_000, ".");

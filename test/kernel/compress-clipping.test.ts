@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type FoldPlan, planFold, type RangeOutcome } from "../../kernel/compress.ts";
 import type { Settings } from "../../kernel/settings.ts";
 import { foldText } from "../../kernel/wording.ts";
-import { bareSettings, contextOf, Log, range, shown, wideWindow, words } from "../support/log.ts";
+import { bareSettings, contextOf, Log, range, shown, wideContext, words } from "../support/log.ts";
 
 function only(plan: FoldPlan): RangeOutcome {
 	const [outcome] = plan.outcomes;
@@ -38,7 +38,7 @@ describe("a pair of call and result", () => {
 			const plan = copy.compress([range(start, end)], bareSettings);
 			const spans = applied(plan).block.spans.map((span) => [span.from, span.to]);
 			expect(spans).toEqual([[start === "m1" ? 1 : 2, 4]]);
-			expect(foldText(plan, wideWindow)).toMatch(/b1 = m0000[12]-m00004 \(.*asked for m0000/);
+			expect(foldText(plan, wideContext)).toMatch(/b1 = m0000[12]-m00004 \(.*asked for m0000/);
 			expect(shown(copy.view())).toEqual([...(start === "m1" ? [] : ["m1"]), "b1", "m5", "m6", "m7"]);
 		}
 	});
@@ -87,7 +87,7 @@ describe("what may not be folded", () => {
 			{ range: "m00004", reason: "the last user message" },
 			{ range: "m00005-m00006", reason: "recent messages" },
 		]);
-		expect(foldText(plan, wideWindow)).toMatch(
+		expect(foldText(plan, wideContext)).toMatch(
 			/b1 = m00001-m00003 \(3 messages, .* tokens; m00004 stays: the last user message; m00005-m00006 stays: recent messages\)/,
 		);
 	});

@@ -159,3 +159,34 @@ describe("tiers", () => {
 		expect(viewTokens(log.view())).toBeLessThan(before);
 	});
 });
+
+describe("a block that rules made", () => {
+	/** b1 over m2 to m7, made by rules at a tier. */
+	function byRules(tier: number): Log {
+		const log = new Log();
+		log.user("task");
+		for (const name of ["a", "b", "c"]) log.step("read", { path: name }, words(1_200, name));
+		log.user("go on");
+		const { leafId } = log;
+		const { operation } = log.compress([range("m2", "m7", "Read a, b and c.")], bareSettings);
+		if (operation?.kind !== "fold") expect.unreachable();
+		log.leafId = leafId;
+		log.operation({ ...operation, author: "rules", blocks: operation.blocks.map((block) => ({ ...block, tier })) });
+		return log;
+	}
+
+	it("gives way to a better summary of the model, also of the highest tier, and a longer one", () => {
+		for (const tier of [1, 3]) {
+			const log = byRules(tier);
+			log.compress([range("b1", "b1", words(600, "better"))], bareSettings);
+			expect(log.branch().state.tops).toMatchObject([
+				{ number: 2, tier: Math.min(3, tier + 1), author: "model", children: [1], spans: [{ from: 2, to: 7 }] },
+			]);
+		}
+	});
+
+	it("does not give way to one longer than the originals", () => {
+		const plan = byRules(3).compress([range("b1", "b1", words(9_000, "worse"))], bareSettings);
+		expect(plan.outcomes).toMatchObject([{ isApplied: false, problem: { code: "notSmaller" } }]);
+	});
+});

@@ -3,7 +3,7 @@ import type { RangeRequest } from "../../kernel/arguments.ts";
 import { type FoldPlan, planFold } from "../../kernel/compress.ts";
 import { defaultSettings } from "../../kernel/settings.ts";
 import { foldText } from "../../kernel/wording.ts";
-import { bareSettings, Log, range, shown, wideWindow, words } from "../support/log.ts";
+import { bareSettings, Log, range, shown, wideContext, words } from "../support/log.ts";
 
 /** Task, a block over two steps, two more steps and a question; nine messages in all. */
 function worked(): Log {
@@ -43,14 +43,14 @@ describe("a refused call", () => {
 		const state = log.branch().state;
 		const plan = log.compress(ranges, bareSettings);
 		expect(plan.operation).toBeUndefined();
-		expect(plan.afterTokens).toBe(plan.beforeTokens);
+		expect(plan.after).toBe(plan.before);
 		expect(log.branch().state).toBe(state);
 		expect(JSON.stringify(log.sent().slice(0, before.length))).toBe(JSON.stringify(before));
 	});
 
 	it.each(refusals)("because of %s says what can be done and shows no template of a success", (_, ranges) => {
 		const log = worked();
-		const text = foldText(log.compress(ranges, bareSettings), wideWindow);
+		const text = foldText(log.compress(ranges, bareSettings), wideContext);
 		expect(text).toMatch(/^Nothing was folded\.\n/);
 		expect(text).not.toMatch(/b\d+ = |retry|0 chars|0 ranges/);
 		expect(text).toMatch(/Can be folded now: m00006-m00007|acp_status|Write what has to be known later/);
@@ -67,20 +67,20 @@ describe("a refused call", () => {
 describe("the reason", () => {
 	it("for an invented ref names the newest message and what can be folded", () => {
 		const log = worked();
-		const text = foldText(log.compress([range("m00526", "m00530")], bareSettings), wideWindow);
+		const text = foldText(log.compress([range("m00526", "m00530")], bareSettings), wideContext);
 		expect(text).toContain("m00526 does not exist; the newest message is m00011.");
 		expect(text).toMatch(/Can be folded now: m00006-m00007 \(.*\)\./);
 	});
 
 	it("for a folded range names the block and how to open it", () => {
-		const text = foldText(worked().compress([range("m3", "m4")], bareSettings), wideWindow);
+		const text = foldText(worked().compress([range("m3", "m4")], bareSettings), wideContext);
 		expect(text).toContain("m00003-m00004 is already folded in b1.");
 		expect(text).toContain('decompress({ id: "b1" }) shows it.');
 	});
 
 	it("for a reversed range that would not pay names both", () => {
 		const log = worked();
-		const text = foldText(log.compress([range("m7", "m6", words(9_000))], bareSettings), wideWindow);
+		const text = foldText(log.compress([range("m7", "m6", words(9_000))], bareSettings), wideContext);
 		expect(text).toMatch(
 			/Refused: The block for m00006-m00007 would take \d+ tokens, what it replaces takes \d+\. \(the boundaries were reversed\)/,
 		);
@@ -117,7 +117,7 @@ describe("the reason", () => {
 				[range("m2", "m3", words(length))],
 				undefined,
 			).outcomes;
-			if (outcome?.isApplied) expect(outcome.afterTokens).toBeLessThan(outcome.beforeTokens);
+			if (outcome?.isApplied) expect(outcome.after.sizeTokens).toBeLessThan(outcome.before.sizeTokens);
 			else if (outcome?.problem.code === "notSmaller") {
 				expect(outcome.problem.textTokens).toBeGreaterThanOrEqual(outcome.problem.sizeTokens);
 			}
@@ -130,7 +130,7 @@ describe("the reason", () => {
 		const log = worked();
 		const plan = log.compress([range("m6", "m7"), range("m2", "nonsense")], bareSettings);
 		expect(plan.outcomes[1]).toMatchObject({ isApplied: false, problem: { code: "unreadableRef", text: "nonsense" } });
-		const text = foldText(plan, wideWindow);
+		const text = foldText(plan, wideContext);
 		expect(text).toMatch(
 			/^Folded:\nb2 = m00006-m00007 .*\nRefused: "nonsense" is not a ref; refs look like m00012 or b3\./,
 		);
@@ -142,7 +142,7 @@ describe("a call on its own", () => {
 		const log = new Log();
 		log.user("task");
 		const plan = log.compress([range("m1")], defaultSettings);
-		expect(foldText(plan, wideWindow)).toMatch(/Nothing can be folded now; go on with your task\.$/);
+		expect(foldText(plan, wideContext)).toMatch(/Nothing can be folded now; go on with your task\.$/);
 		expect(plan.foldable).toEqual([]);
 	});
 

@@ -65,9 +65,9 @@ describe("a fold", () => {
 		log.user("more");
 		const plan = log.compress([range("m4", "m5")], bareSettings);
 		const result = log.view().items.at(-1);
-		expect(viewTokens(log.view())).toBe(plan.afterTokens + (result ? itemTokens(result) : 0));
-		expect(plan.beforeTokens).toBeGreaterThan(plan.afterTokens);
-		expect(plan.operation).toMatchObject({ sizeTokens: plan.afterTokens });
+		expect(viewTokens(log.view())).toBe(plan.after.sizeTokens + (result ? itemTokens(result) : 0));
+		expect(plan.before.sizeTokens).toBeGreaterThan(plan.after.sizeTokens);
+		expect(plan.operation).toMatchObject({ sizeTokens: plan.after.sizeTokens });
 	});
 
 	it("names the files and quotes the user as the host sends them now", () => {

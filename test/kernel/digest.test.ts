@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { digest } from "../../kernel/digest.ts";
-import { estimateTokens } from "../../kernel/estimate.ts";
+import { changedFiles, digest, failedCalls } from "../../kernel/digest.ts";
 import type { Message } from "../../kernel/message.ts";
+import { estimateTokens } from "../../kernel/meter/estimate.ts";
 import { words } from "../support/log.ts";
 
 function user(text: string): Message {
@@ -125,5 +125,78 @@ describe("a record that would pass its limit", () => {
 	it("is the same for the same messages", () => {
 		const messages = [user(words(2_000)), reads, edits];
 		expect(digest(structuredClone(messages))).toBe(digest(messages));
+	});
+});
+
+describe("the files that were changed", () => {
+	function bash(command: string): readonly string[] {
+		return changedFiles([uses(["bash", { command }])]);
+	}
+
+	it("are those of edit and write, in the order of their first change, each once", () => {
+		const messages = [
+			uses(["read", { path: "r.ts" }], ["write", { path: "b.ts" }]),
+			uses(["edit", { path: "a.ts" }], ["edit", { path: "b.ts" }]),
+		];
+		expect(changedFiles(messages)).toEqual(["b.ts", "a.ts"]);
+	});
+
+	it("are not those of a call that failed; another call with the same id counts by itself", () => {
+		const result = (isError: boolean, toolCallId = "c0"): Message => ({
+			role: "toolResult",
+			content: "x",
+			isError,
+			toolCallId,
+			timestamp: 1,
+		});
+		const messages = [
+			uses(["edit", { path: "good.ts" }]),
+			result(false),
+			uses(["edit", { path: "bad.ts" }], ["bash", { command: "make > log" }]),
+			result(true),
+			result(true, "c1"),
+			uses(["edit", { path: "late.ts" }]),
+			result(true, "c7"),
+		];
+		expect(changedFiles(messages)).toEqual(["good.ts", "late.ts"]);
+		expect([...failedCalls(messages)].map((call) => call.name)).toEqual(["edit", "bash"]);
+		expect(digest(messages)).toContain("files: good.ts (edited 1×), late.ts (edited 1×)");
+	});
+
+	it("are those that a shell command certainly writes", () => {
+		expect(bash("make > build.log")).toEqual(["build.log"]);
+		expect(bash("make >out/a_b-1.log 2>&1; date >> ./d.txt && ls >l")).toEqual(["out/a_b-1.log", "./d.txt", "l"]);
+		expect(bash("make 1> a.log | tee -a b.log | tee c.log")).toEqual(["a.log", "b.log", "c.log"]);
+		expect(bash("> empty.txt\ncat x >second.txt\n")).toEqual(["empty.txt", "second.txt"]);
+		expect(bash("cat > a.ts <<EOF\nx > y\nEOF")).toEqual(["a.ts"]);
+	});
+
+	it("are none where that is not certain", () => {
+		for (const command of [
+			"make 2> errors.log",
+			"make > /dev/null 2>&1",
+			"echo hi >&2",
+			"echo a > $FILE",
+			"echo a > *.log",
+			"echo 'a > b'",
+			'echo "x > y" > out.txt',
+			"echo `a > b`",
+			"ls # and > then",
+			"# a > b",
+			"[[ a > b ]]",
+			"(( 1 > 2 ))",
+			"git log --format=a->b",
+			"committee report",
+		]) {
+			expect(bash(command)).toEqual([]);
+		}
+		expect(changedFiles([uses(["bash", { command: 7 }], ["grep", { command: "x > y" }])])).toEqual([]);
+	});
+
+	it("are read from the whole lines of a long command only", () => {
+		const long = `${"make > a.log\n"}${"echo x\n".repeat(600)}`;
+		expect(bash(long)).toEqual(["a.log"]);
+		expect(bash(`${"x".repeat(3_985)} > name-that-is-cut.log`)).toEqual([]);
+		expect(bash(`make > a.log\n${"x".repeat(3_970)} > name-that-is-cut.log`)).toEqual(["a.log"]);
 	});
 });

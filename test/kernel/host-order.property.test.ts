@@ -1,7 +1,7 @@
 import { buildSessionProjection, parseSessionEntries, type SessionEntry } from "@earendil-works/pi-coding-agent";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Entry, type Message, outgoingItems, Timeline } from "../../kernel/index.ts";
+import { anchorDetails, type Entry, type Message, outgoingItems, Timeline } from "../../kernel/index.ts";
 import { replayCall } from "../../kernel/replay.ts";
 import { branchItems } from "../../kernel/sent.ts";
 import type { Item } from "../../kernel/view.ts";
@@ -11,30 +11,44 @@ import { sentByHost } from "../support/request.ts";
 
 const seed = 20_261_105;
 
-test("A branch is sent in the order and with the content of Pi's own projection, through compactions and edits.", () => {
+test("A branch is shown in the order and with the content of Pi's own projection, through compactions and edits.", () => {
 	holds(
 		seed,
 		fc.property(scripts, (script) => {
 			for (const point of cutPoints(play(script))) {
-				const { branch, sent } = projected(point);
+				const { branch, sent } = projected(point, withoutAnchors);
+				const hasAnchor = branch.leaf?.anchor !== undefined;
 				const items = branchItems(branch).map((item) => [nameOf(item), wire(item.message)]);
-				expect(items).toEqual(sent.map(({ id, message }) => [id, wire(message)]));
+				const told = sent.map(({ id, message }) => [id, wire(message)]);
+				const isSeen = ([name]: readonly (string | undefined)[]) => !hasAnchor || name !== "system";
+				expect(items.filter(isSeen)).toEqual(told.filter(isSeen));
 			}
 		}),
 	);
 });
 
-test("Each message of Pi's projection finds its own entry, also where moments and call ids repeat.", () => {
+test("Each message of Pi's projection finds its own entry, also where moments and call ids repeat, and after an anchor the rest is there.", () => {
+	let anchors = 0;
 	holds(
 		seed + 1,
 		fc.property(scripts, (script) => {
-			const { branch, sent } = projected(play(script).last);
-			const messages = sent.map((each) => each.message);
-			const items = outgoingItems(branch, messages);
-			expect(items.map(nameOf)).toEqual(sent.map((each) => each.id));
-			expect(items.every((item, index) => item.message === messages[index])).toBe(true);
+			for (const point of cutPoints(play(script))) {
+				const { branch, sent } = projected(point);
+				const anchorId = branch.leaf?.anchor?.entry.id;
+				const left = sent.filter(({ id }) => id !== anchorId);
+				anchors += sent.length - left.length;
+				const items = outgoingItems(
+					branch,
+					sent.map((each) => each.message),
+				);
+				const own = new Set(sent.map((each) => each.message));
+				expect(items.filter((item) => own.has(item.message)).map(nameOf)).toEqual(left.map((each) => each.id));
+				const shown = (item: Item) => [nameOf(item), wire(item.message), item.sizeTokens];
+				expect(items.map(shown)).toEqual(branchItems(branch).map(shown));
+			}
 		}),
 	);
+	expect(anchors).toBeGreaterThan(0);
 });
 
 test("What these tests take for the rules of the host are the rules of Pi.", () => {
@@ -50,19 +64,28 @@ test("What these tests take for the rules of the host are the rules of Pi.", () 
 	);
 });
 
-/** The log as a file of Pi, read by Pi: the kernel's branch of it, and what Pi sends of it. */
-function projected(point: Pick<Point, "log" | "leafId">) {
-	const file = [...point.log.entries.values()].map((entry) => JSON.stringify(lineOf(entry))).join("\n");
-	const entries = parseSessionEntries(file).filter((entry): entry is SessionEntry => entry.type !== "session");
-	const byId = new Map(entries.map((entry) => [entry.id, entryFromPi(entry)]));
+/** The log as a file of Pi, read by Pi: the kernel's branch of it, and what Pi sends of it, or of what `change` makes of it. */
+function projected(point: Pick<Point, "log" | "leafId">, change = (entry: Entry): Entry => entry) {
+	const read = (all: readonly Entry[]) =>
+		parseSessionEntries(all.map((entry) => JSON.stringify(lineOf(entry))).join("\n")).filter(
+			(entry): entry is SessionEntry => entry.type !== "session",
+		);
+	const all = [...point.log.entries.values()];
+	const byId = new Map(read(all).map((entry) => [entry.id, entryFromPi(entry)]));
 	const branch = new Timeline(replayCall).branch(point.leafId, (id) => byId.get(id));
-	const sent = buildSessionProjection(entries, point.leafId).entries.flatMap(({ sourceEntry, messages }) =>
-		messages.flatMap((message) => {
-			if (message.role === "bashExecution" && message.excludeFromContext) return [];
-			return { id: message.role === "system" ? "system" : sourceEntry.id, message: messageFromPi(message) };
-		}),
+	const sent = buildSessionProjection(read(all.map(change)), point.leafId).entries.flatMap(
+		({ sourceEntry, messages }) =>
+			messages.flatMap((message) => {
+				if (message.role === "bashExecution" && message.excludeFromContext) return [];
+				return { id: message.role === "system" ? "system" : sourceEntry.id, message: messageFromPi(message) };
+			}),
 	);
 	return { branch, sent };
+}
+
+function withoutAnchors(entry: Entry): Entry {
+	const { id, parentId, timestampMs } = entry;
+	return entry.kind === "anchor" ? { kind: "other", id, parentId, timestampMs } : entry;
 }
 
 function lineOf(entry: Entry): object {
@@ -82,6 +105,20 @@ function lineOf(entry: Entry): object {
 				summary: entry.message.content,
 				firstKeptEntryId,
 				tokensBefore: 9,
+				...system,
+			};
+		}
+		case "anchor": {
+			const system = entry.system === undefined ? {} : { systemMessage: entry.system };
+			const firstKeptEntryId = entry.firstKeptId ?? entry.id;
+			const summary = entry.shownAs.content;
+			return {
+				...base,
+				type: "compaction",
+				summary,
+				firstKeptEntryId,
+				tokensBefore: 9,
+				details: anchorDetails,
 				...system,
 			};
 		}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { planFit } from "../../kernel/guarantee.ts";
 import type { Message } from "../../kernel/message.ts";
-import { planTruncation } from "../../kernel/pipeline/truncate.ts";
 import { nudgeMessageType, viewTokens } from "../../kernel/view.ts";
 import { bareSettings, contextOf, Log, range, words } from "../support/log.ts";
 
@@ -58,7 +58,7 @@ describe("between commits", () => {
 	it("a nudge comes and goes without a change before it", () => {
 		const log = worked();
 		log.step("read", { path: "e" }, words(60_000));
-		const window = { limitTokens: 200_000, usableTokens: 150_000 };
+		const window = { limitTokens: 200_000, usableTokens: 150_000, source: "model" as const };
 		const nudged = log.sent({ settings: bareSettings, window });
 		expect(nudged.at(-1)).toMatchObject({ customType: nudgeMessageType });
 		log.assistant("soon");
@@ -74,7 +74,7 @@ describe("between commits", () => {
 		const view = bytes(log.sent());
 		const settings = { ...bareSettings, protectedTools: ["*"], preserveRecentMessages: 99 };
 		expect(bytes(log.sent({ settings }))).toEqual(view);
-		expect(bytes(log.sent({ window: { limitTokens: 10, usableTokens: 5 } }))).toEqual(view);
+		expect(bytes(log.sent({ window: { limitTokens: 10, usableTokens: 5, source: "model" as const } }))).toEqual(view);
 		const leaf = log.leafId;
 		log.leafId = "e4";
 		log.user("another way");
@@ -141,8 +141,9 @@ describe("a commit", () => {
 		log.step("bash", { command: "cat" }, words(30_000));
 		log.user("go on");
 		const before = bytes(log.sent());
-		const context = contextOf(log.branch(), { settings: bareSettings });
-		const operation = planTruncation(log.view(), context, 9_000) ?? expect.unreachable();
+		const context = contextOf(log.branch(), { settings: { ...bareSettings, strategy: "model" } });
+		const found = planFit(log.view(), context, 9_000);
+		const operation = found.kind === "operation" ? found.operation : expect.unreachable();
 		log.operation(operation);
 		const after = bytes(log.sent());
 		const changed = before.flatMap((message, index) => (message === after[index] ? [] : index));

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { type Branch, type Entry, Timeline, toMessages } from "../../kernel/index.ts";
 import { replayCall } from "../../kernel/replay.ts";
 import { cutPoints, holds, type Point, play, scripts, settingsChoice } from "../support/arbitraries.ts";
-import { Log } from "../support/log.ts";
+import { contextOf, Log } from "../support/log.ts";
 import { bytes, copyOf, pathTo, requestAt } from "../support/request.ts";
 
 const seed = 20_261_103;
@@ -69,7 +69,7 @@ test("Today's settings and the size of the window change nothing of what is show
 		seed + 4,
 		fc.property(scripts, fc.constantFrom(...settingsChoice), fc.nat(9_000), (script, settings, usableTokens) => {
 			const { last, settings: own } = play(script);
-			const window = { limitTokens: usableTokens + 1_000, usableTokens };
+			const window = { limitTokens: usableTokens + 1_000, usableTokens, source: "model" as const };
 			const other = requestAt(last, { settings, window }).messages;
 			expect(other.map(bytes)).toEqual(requestAt(last, { settings: own }).messages.map(bytes));
 		}),
@@ -101,7 +101,7 @@ function shown(place: Pick<Point, "log" | "leafId">, branch?: Branch): readonly 
 	const { blocks, tops } = request.branch.state;
 	const known = [...blocks.values()].map(({ text, spans, children }) => JSON.stringify([text, spans, children]));
 	return [
-		...toMessages(request.view, request.branch).map(bytes),
+		...toMessages(request.view, contextOf(request.branch)).map(bytes),
 		...known,
 		JSON.stringify(tops.map((top) => top.number)),
 	];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { estimateTokens } from "../../kernel/estimate.ts";
 import { isText, type Part, textOf } from "../../kernel/message.ts";
+import { estimateTokens } from "../../kernel/meter/estimate.ts";
 import type { Problem } from "../../kernel/problem.ts";
 import { fileText, findOriginals, type Originals, type Page, pageOf } from "../../kernel/restore.ts";
 import { bareSettings, Log, range, words } from "../support/log.ts";
@@ -61,6 +61,17 @@ describe("what a ref stands for", () => {
 		expect(ordinals(folded(), "m00002@e2")).toEqual([2]);
 		expect(ordinals(folded(), "m2@e2-m4@e4")).toEqual([2, 3, 4]);
 		expect(ordinals(folded(), "b1@e12")).toEqual([2, 3, 4, 5]);
+	});
+
+	it("is nothing for the number of an anchor; what that stands for has refs of its own", () => {
+		const log = new Log();
+		log.user("one");
+		log.anchor("summary", null);
+		log.user("three");
+		expect(findOriginals(log.branch(), "m2")).toMatchObject({ code: "unknownMessage", ref: "m00002" });
+		const originals = findOriginals(log.branch(), "m1-m3");
+		if ("code" in originals) expect.unreachable();
+		expect(fileText(originals)).toBe("[m00001 user]\none\n[m00003 user]\nthree\n");
 	});
 
 	it("is still there after the block was opened", () => {

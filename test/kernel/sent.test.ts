@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Message } from "../../kernel/message.ts";
-import { messageTokens } from "../../kernel/meter.ts";
+import { messageTokens } from "../../kernel/meter/size.ts";
 import { branchItems, outgoingItems, sentMessage } from "../../kernel/sent.ts";
 import type { Item } from "../../kernel/view.ts";
 import { Log, words } from "../support/log.ts";
@@ -108,6 +108,101 @@ describe("what the host sends", () => {
 		const log = new Log();
 		log.assistant(words(500), [], { stopReason: "aborted" });
 		expect(branchItems(log.branch())).toMatchObject([{ kind: "entry", sizeTokens: 0 }]);
+	});
+});
+
+describe("an anchor", () => {
+	/** What the host hands out after an anchor that keeps four messages on: its summary, what it keeps, what followed. */
+	function anchored(rules?: string) {
+		const log = conversation();
+		log.message({ role: "system", content: "old rules" });
+		log.anchor("so far", "e4", rules);
+		log.user("five");
+		const summary: Message = { role: "custom", content: "so far", timestamp: 1_700_000_007_000 };
+		const kept = log.outgoing().filter(({ role }) => role !== "system");
+		const system: readonly Message[] = rules === undefined ? [] : [{ role: "system", content: rules, timestamp: 1 }];
+		return { log, summary, handed: [...system, summary, ...kept.slice(3)] };
+	}
+
+	const all = ["m1", "m2", "m3", "m4", "m5", "m7"];
+
+	it("has a number, and changes nothing of the messages", () => {
+		const { log } = anchored();
+		expect(names(branchItems(log.branch()))).toEqual(all);
+		expect(log.branch().message(6)?.entry.kind).toBe("anchor");
+	});
+
+	it("has its system message at the head instead of the earlier ones, and none if it carries none", () => {
+		const { log } = anchored("rules so far");
+		log.message({ role: "system", content: "new rules" });
+		expect(names(branchItems(log.branch()))).toEqual(["rules so far", ...all, "new rules"]);
+	});
+
+	it("is replaced by what it stands for in what the host hands out", () => {
+		for (const rules of [undefined, "rules so far"]) {
+			const { log, handed } = anchored(rules);
+			const items = outgoingItems(log.branch(), structuredClone(handed));
+			expect(names(items)).toEqual(names(branchItems(log.branch())));
+			expect(items.map((item) => item.sizeTokens).slice(-6)).toEqual(
+				branchItems(log.branch())
+					.map((item) => item.sizeTokens)
+					.slice(-6),
+			);
+		}
+	});
+
+	it("is found among messages of others, and where something shares its moment", () => {
+		const { log, summary, handed } = anchored();
+		const other: Message = { role: "custom", content: "other", timestamp: 1 };
+		expect(names(outgoingItems(log.branch(), [other, ...handed, other]))).toEqual(["other", ...all, "other"]);
+		const beside = log.message({ role: "custom", content: "beside", timestamp: summary.timestamp });
+		const entry = log.entries.get(beside);
+		const added = entry?.kind === "message" ? [entry.message] : [];
+		expect(names(outgoingItems(log.branch(), [...handed, ...added]))).toEqual([...all, "m8"]);
+	});
+
+	it("stands before all but the system messages where another extension took its summary away", () => {
+		const { log, summary, handed } = anchored("rules so far");
+		const left = handed.filter((message) => message !== summary);
+		expect(names(outgoingItems(log.branch(), left))).toEqual(["rules so far", ...all]);
+		const system = left.slice(0, 1);
+		expect(names(outgoingItems(log.branch(), system))).toEqual(["rules so far", "m1", "m2", "m3"]);
+	});
+
+	it("that kept nothing stands for everything before it", () => {
+		for (const firstKept of [null, "nowhere"]) {
+			const log = conversation();
+			log.anchor("so far", firstKept);
+			log.user("five");
+			const handed = [{ role: "custom", content: "so far", timestamp: 1_700_000_006_000 }, ...log.outgoing().slice(5)];
+			expect(handed).toHaveLength(2);
+			expect(names(outgoingItems(log.branch(), handed))).toEqual(all);
+		}
+	});
+
+	it("takes the place of an earlier one, and is over with a summary by the host", () => {
+		const { log } = anchored();
+		log.anchor("further", "e8");
+		const further: Message = { role: "custom", content: "further", timestamp: 1_700_000_009_000 };
+		const five = log.outgoing().slice(-1);
+		expect(names(outgoingItems(log.branch(), [further, ...five]))).toEqual(all);
+		log.compaction("by the host", "e8");
+		expect(names(branchItems(log.branch()))).toEqual(["m9", "m7"]);
+		expect(log.branch().leaf?.anchor).toBeUndefined();
+	});
+
+	it("after a summary by the host stands for that, too", () => {
+		const log = conversation();
+		log.compaction("by the host", "e3");
+		log.user("five");
+		log.anchor("so far", "e5");
+		const handed = [
+			{ role: "custom", content: "so far", timestamp: 1_700_000_008_000 },
+			...log.outgoing().filter(({ content }) => content === "four" || content === "five"),
+		];
+		expect(handed).toHaveLength(3);
+		expect(names(outgoingItems(log.branch(), handed))).toEqual(["m6", "m3", "m4", "m5", "m7"]);
+		expect(names(branchItems(log.branch()))).toEqual(["m6", "m3", "m4", "m5", "m7"]);
 	});
 });
 

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { readingOf, uncalibrated } from "../../kernel/meter/calibration.ts";
+import { formatTokens } from "../../kernel/problem.ts";
 import { type StatusView, statusOf, statusText } from "../../kernel/status.ts";
-import { viewTokens } from "../../kernel/view.ts";
+import { estimateOf } from "../../kernel/view.ts";
 import { bareSettings, contextOf, Log, range, words } from "../support/log.ts";
 
 /** m1, b1 over m2 and m3, four messages of work, m8, the call. */
@@ -23,17 +25,38 @@ describe("the figures", () => {
 		const log = folded();
 		const status = statusOf(log.view(), contextOf(log.branch(), { settings: bareSettings }));
 		const block = log.branch().state.blocks.get(1);
-		expect(status).toMatchObject({ sizeTokens: viewTokens(log.view()), foldedTokens: block?.sizeTokens });
+		expect(status.reading).toEqual(readingOf(uncalibrated, estimateOf(log.view())));
+		expect(status.foldedTokens).toBe(block?.sizeTokens);
 		expect(status.foldable.map((each) => [each.from, each.to])).toEqual([[4, 7]]);
 		expect(status.blockTokens).toBeLessThan(100);
 		expect(status.pieces).toHaveLength(6);
+	});
+
+	it("are all in the provider's tokens", () => {
+		const log = folded();
+		const figures = (perToken: number) => {
+			const calibration = { fit: { perToken, perMessage: 0, errorShare: 0.02 }, anchor: undefined };
+			return statusOf(log.view(), contextOf(log.branch(), { settings: bareSettings, calibration }));
+		};
+		const [plain, double] = [figures(1), figures(2)];
+		expect(double.reading.sizeTokens).toBe(2 * plain.reading.sizeTokens);
+		expect(double.foldedTokens).toBe(2 * plain.foldedTokens);
+		expect(double.blockTokens).toBe(2 * plain.blockTokens);
+		expect(double.foldable.map((each) => each.sizeTokens)).toEqual(plain.foldable.map((each) => 2 * each.sizeTokens));
+		for (const [show, sizes] of [
+			["blocks", [plain.foldedTokens, plain.blockTokens]],
+			["ranges", plain.foldable.map((each) => each.sizeTokens)],
+			["messages", plain.pieces.map(plain.pieceTokens)],
+		] as const) {
+			for (const size of sizes) expect(statusText(double, show, 20)).toContain(formatTokens(2 * size));
+		}
 	});
 });
 
 describe("the overview", () => {
 	it("says how full the view is, what is folded and what can be", () => {
 		expect(text(folded(), "overview")).toMatch(
-			/^The view holds about [\d.K]+ of 900\.0K tokens\.\n1 block stands for [\d.K]+ tokens in \d+\.\nCan be folded now: m00004-m00007 \([\d.K]+\)\.$/,
+			/^The view holds [\d.K]+ \(±\d+\) of 900\.0K tokens\.\n1 block stands for [\d.K]+ tokens in \d+\.\nCan be folded now: m00004-m00007 \([\d.K]+\)\.$/,
 		);
 	});
 
@@ -42,7 +65,7 @@ describe("the overview", () => {
 		log.compress([range("m4", "m5", "Second.")], bareSettings);
 		expect(text(log, "overview")).toContain("2 blocks stand for");
 		expect(text(new Log(), "overview")).toBe(
-			"The view holds about 0 of 900.0K tokens.\nNothing is folded.\nNothing can be folded now; go on with your task.",
+			"The view holds 0 of 900.0K tokens.\nNothing is folded.\nNothing can be folded now; go on with your task.",
 		);
 	});
 });

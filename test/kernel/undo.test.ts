@@ -22,7 +22,7 @@ function shown(log: Log): readonly string[] {
 	const branch = log.branch();
 	const sent = [...log.entries.values()].flatMap((entry) => (entry.kind === "message" ? entry.message : []));
 	const view = project(outgoingItems(branch, sent), contextOf(branch));
-	return toMessages(view, branch).map(textOf);
+	return toMessages(view, contextOf(branch)).map(textOf);
 }
 
 /** Plans on the log and appends what was planned; returns what the user is told. */

@@ -22,7 +22,7 @@ test("The same branch and list give the same view twice over, and nothing that w
 			const see = () => {
 				const context = contextOf(branch, { settings, isActive, window: narrowWindow });
 				const view = project(outgoingItems(branch, outgoing), context);
-				return JSON.stringify([toMessages(view, branch), view.foldable, view.nudge]);
+				return JSON.stringify([toMessages(view, contextOf(branch)), view.foldable, view.nudge]);
 			};
 			expect(see()).toBe(see());
 		}),
@@ -34,7 +34,7 @@ test("Between commits the messages of a request are a prefix of those of the nex
 		seed + 1,
 		fc.property(scripts, fc.boolean(), (script, isActive) => {
 			for (const [before, after] of pairs(play(script), isActive)) {
-				if (isHostCommit(after) || before.decisions !== after.decisions) continue;
+				if (isHostCommit(before, after) || before.decisions !== after.decisions) continue;
 				expect(after.sentWire.slice(0, before.sentWire.length)).toEqual(before.sentWire);
 				expect(after.wire.slice(0, before.wire.length)).toEqual(before.wire);
 			}
@@ -47,7 +47,7 @@ test("A commit changes no byte before the first message that it folds, restores 
 		seed + 2,
 		fc.property(scripts, fc.boolean(), (script, isActive) => {
 			for (const [before, after] of pairs(play(script), isActive)) {
-				if (isHostCommit(after) || before.decisions === after.decisions) continue;
+				if (isHostCommit(before, after) || before.decisions === after.decisions) continue;
 				const untouched = firstTouched(before, after);
 				expect(after.wire.slice(0, untouched)).toEqual(before.wire.slice(0, untouched));
 			}
@@ -63,7 +63,7 @@ test("A nudge is one message at the very end and leaves all others alone.", () =
 			const { last } = play(script);
 			const [settings] = settingsChoice;
 			const { view, branch, messages } = requestAt(last, { window: narrowWindow, ...(settings && { settings }) });
-			const whole = toMessages(view, branch);
+			const whole = toMessages(view, contextOf(branch));
 			expect(whole.slice(0, messages.length)).toEqual(messages);
 			expect(whole.length - messages.length).toBe(view.nudge === undefined ? 0 : 1);
 			if (view.nudge === undefined) return;
@@ -93,9 +93,16 @@ function pairs({ points, settings }: History, isActive: boolean): readonly (read
 	return moments.slice(1).map((after, index) => [moments[index] ?? after, after]);
 }
 
-/** True if the step before a request was one by which the host changes what it sends in other ways than by appending. */
-function isHostCommit({ kind }: Moment): boolean {
+/** True if by the step between them the host changes what it sends in other ways than by appending. */
+function isHostCommit(before: Moment, after: Moment): boolean {
+	const { kind } = after;
+	if (kind === "anchor" || kind === "handover") return systemOf(before) !== systemOf(after);
 	return kind === "move" || kind === "compaction" || kind === "edit";
+}
+
+/** An anchor takes the place of the system messages before it. */
+function systemOf({ sent }: Moment): string {
+	return sent.flatMap(({ message }) => (message.role === "system" ? bytes(message) : [])).join("\n");
 }
 
 /** All that commits decided, in words that do not depend on entry ids. */
@@ -108,7 +115,7 @@ function topNumbers(state: State): readonly number[] {
 }
 
 /** The place in the earlier view of the first item that a commit may touch; what it folds comes before all it reduces. */
-function firstTouched(before: Request, after: Request): number {
+function firstTouched(before: Moment, after: Moment): number {
 	const old = new Set(topNumbers(before.branch.state));
 	const current = new Set(topNumbers(after.branch.state));
 	const made = after.branch.state.tops.filter((top) => !old.has(top.number));
@@ -120,9 +127,10 @@ function firstTouched(before: Request, after: Request): number {
 		item.kind === "entry" ? JSON.stringify(branch.state.reductions.get(item.record.ordinal)) : "";
 	const isReduced = (item: Item) => reduction(before, item) !== reduction(after, item);
 	const folded = before.view.items.findIndex(isFolded);
-	if (folded >= 0) return folded;
+	// What no fold reaches is cut wherever it stands.
+	if (folded >= 0 && after.kind !== "fit") return folded;
 	const reduced = [before, after].map((request) => request.view.items.findIndex(isReduced));
-	return Math.min(before.view.items.length, ...reduced.filter((place) => place >= 0));
+	return Math.min(before.view.items.length, ...[folded, ...reduced].filter((place) => place >= 0));
 }
 
 function contains(span: { readonly from: number; readonly to: number }, ordinal: number): boolean {

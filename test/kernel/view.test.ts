@@ -1,16 +1,21 @@
 import { describe, expect, it } from "vitest";
 import type { Message, Part } from "../../kernel/message.ts";
-import { messageTokens, tagTokens } from "../../kernel/meter.ts";
+import { readingOf, uncalibrated } from "../../kernel/meter/calibration.ts";
+import { messageTokens, tagTokens } from "../../kernel/meter/size.ts";
+import type { Operation } from "../../kernel/operation.ts";
 import {
 	blockMessageType,
+	estimateOf,
 	foreignItem,
 	itemTokens,
 	nudgeMessageType,
 	toMessages,
+	type View,
 	viewOf,
+	viewReading,
 	viewTokens,
 } from "../../kernel/view.ts";
-import { bareSettings, Log, range, words } from "../support/log.ts";
+import { bareSettings, contextOf, Log, range, words } from "../support/log.ts";
 
 const image: Part = { type: "image", data: "aGk=", mimeType: "image/png" };
 const usage = { input: 90_000, output: 500, cacheRead: 7, cacheWrite: 8, totalTokens: 90_515, cost: 3 };
@@ -122,14 +127,14 @@ describe("extra messages", () => {
 		log.user("task");
 		const branch = log.branch();
 		const nudge = { text: "fold", sizeTokens: 5 };
-		expect(toMessages({ ...log.view(), nudge }, branch).at(-1)).toEqual({
+		expect(toMessages({ ...log.view(), nudge }, contextOf(branch)).at(-1)).toEqual({
 			role: "custom",
 			customType: nudgeMessageType,
 			content: "fold",
 			display: false,
 			timestamp: log.outgoing()[0]?.timestamp,
 		});
-		expect(toMessages({ ...viewOf([]), nudge }, branch)).toMatchObject([{ content: "fold", timestamp: 0 }]);
+		expect(toMessages({ ...viewOf([]), nudge }, contextOf(branch))).toMatchObject([{ content: "fold", timestamp: 0 }]);
 	});
 });
 
@@ -145,6 +150,18 @@ describe("the usage the host sizes the answer by", () => {
 		return log;
 	}
 
+	/** A commit that changes no message. */
+	const nothingCut: Operation = {
+		kind: "truncate",
+		reductions: [{ id: "e1", ordinal: 1, rule: "truncate", keepChars: 9_000, savedTokens: 0 }],
+		sizeTokens: 1_000,
+	};
+
+	/** Estimated tokens of the first so many items. */
+	function throughOf(view: View, count: number): number {
+		return view.items.slice(0, count).reduce((sum, item) => sum + itemTokens(item), 0);
+	}
+
 	function usages(log: Log): readonly unknown[] {
 		return log.sent().map((message) => message.usage?.totalTokens);
 	}
@@ -153,11 +170,11 @@ describe("the usage the host sizes the answer by", () => {
 		expect(usages(worked()).filter((each) => each !== undefined)).toEqual([90_515, 90_515]);
 	});
 
-	it("is that of the present view once a commit came after it, on the last answer only", () => {
+	it("is the metered size of the present view up to and with it once a commit came after it", () => {
 		const log = worked();
 		log.compress([range("m2", "m3", "Read.")], bareSettings);
 		const view = log.view();
-		const throughTokens = view.items.slice(0, 3).reduce((sum, item) => sum + itemTokens(item), 0);
+		const throughTokens = throughOf(view, 3);
 		const answer = log.sent()[2];
 		expect(answer?.usage).toEqual({
 			...usage,
@@ -170,11 +187,42 @@ describe("the usage the host sizes the answer by", () => {
 		expect(answer?.content).toEqual(log.outgoing()[3]?.content);
 	});
 
+	it("follows the calibration, with its share of what no message holds", () => {
+		const log = worked();
+		log.compress([range("m2", "m3", "Read.")], bareSettings);
+		const view = log.view();
+		const sizeTokens = 3 * viewTokens(view);
+		const anchor = { estimate: estimateOf(view), reportedTokens: sizeTokens, isForeign: false };
+		const [, , answer] = log.sent({ calibration: { fit: uncalibrated.fit, anchor } });
+		expect(answer?.usage?.totalTokens).toBe(3 * throughOf(view, 3));
+	});
+
+	it("is never more than the size of the view, also where another extension put much into it", () => {
+		const log = worked();
+		log.compress([range("m2", "m3", "Read.")], bareSettings);
+		const note = foreignItem({ role: "custom", content: words(9_000), timestamp: 1 });
+		const view = log.view();
+		const anchor = { estimate: estimateOf(view), reportedTokens: 12_000, isForeign: false };
+		const context = contextOf(log.branch(), { calibration: { fit: uncalibrated.fit, anchor } });
+		const sent = toMessages({ ...view, items: [note, ...view.items] }, context);
+		expect(sent[3]?.usage?.totalTokens).toBeLessThan(12_000);
+	});
+
+	it("is never zero", () => {
+		const log = new Log();
+		log.assistant("", [], { usage });
+		log.operation(nothingCut);
+		const anchor = { estimate: estimateOf(log.view()), reportedTokens: 0, isForeign: false };
+		const [answer] = log.sent({ calibration: { fit: { ...uncalibrated.fit, perToken: 0.01 }, anchor } });
+		expect(answer?.usage?.totalTokens).toBe(1);
+	});
+
 	it("counts again as reported from the first answer after the commit on", () => {
 		const log = worked();
 		log.compress([range("m2", "m3", "Read.")], bareSettings);
 		log.assistant("fresh", [], { usage: { ...usage, totalTokens: 3_000 } });
-		expect(usages(log).filter((each) => each !== undefined)).toEqual([90_515, 3_000]);
+		const found = usages(log).filter((each) => each !== undefined);
+		expect(found).toEqual([throughOf(log.view(), 3), 3_000]);
 	});
 
 	it("is not that of a tool result or of an answer that failed", () => {
@@ -182,17 +230,13 @@ describe("the usage the host sizes the answer by", () => {
 		log.assistant("failed", [], { usage, stopReason: "error" });
 		log.assistant("", [{ name: "acp_delegate" }]);
 		log.result("done", { usage });
-		log.operation({
-			kind: "truncate",
-			reductions: [{ id: "e1", ordinal: 1, rule: "truncate", keepChars: 9_000, savedTokens: 0 }],
-			sizeTokens: 1_000,
-		});
+		log.operation(nothingCut);
 		const sent = log.sent();
 		expect(sent.map((message) => message.usage?.totalTokens)).toEqual([
 			undefined,
-			90_515,
+			throughOf(log.view(), 2),
 			undefined,
-			expect.not.toSatisfy((total) => total === 90_515),
+			throughOf(log.view(), 4),
 			undefined,
 			90_515,
 			undefined,
@@ -205,12 +249,35 @@ describe("the usage the host sizes the answer by", () => {
 		const log = new Log();
 		log.user("task");
 		log.assistant("sure");
-		log.operation({
-			kind: "truncate",
-			reductions: [{ id: "e1", ordinal: 1, rule: "truncate", keepChars: 9_000, savedTokens: 0 }],
-			sizeTokens: 1_000,
-		});
+		log.operation(nothingCut);
 		expect(log.sent()[1]).toBe(log.outgoing()[1]);
+	});
+});
+
+describe("the reading of a view", () => {
+	it("leaves out what other extensions put in, which not every place sees, and counts system messages", () => {
+		const log = new Log();
+		log.message({ role: "system", content: "rules ".repeat(100) });
+		log.user("task");
+		const view = log.view();
+		const note = foreignItem({ role: "custom", content: words(9_000), timestamp: 1 });
+		const anchor = { estimate: estimateOf(view), reportedTokens: 3_000, isForeign: false };
+		for (const calibration of [uncalibrated, { ...uncalibrated, anchor }]) {
+			expect(viewReading({ ...view, items: [note, ...view.items] }, calibration)).toEqual(
+				readingOf(calibration, estimateOf(view)),
+			);
+		}
+	});
+
+	it("is not all there is before the first report, for whoever has to be sure that a request fits", () => {
+		const log = new Log();
+		log.user("task");
+		const view = log.view();
+		const note = foreignItem({ role: "custom", content: words(9_000), timestamp: 1 });
+		const withNote = { ...view, items: [note, ...view.items] };
+		const anchor = { estimate: estimateOf(view), reportedTokens: 3_000, isForeign: false };
+		expect(estimateOf(withNote, uncalibrated).sizeTokens).toBe(viewTokens(view) + note.sizeTokens);
+		expect(estimateOf(withNote, { ...uncalibrated, anchor })).toEqual(estimateOf(view));
 	});
 });
 
@@ -220,6 +287,6 @@ describe("foreign messages", () => {
 		const message = { role: "custom", content: words(100), timestamp: 1, odd: true };
 		const item = foreignItem(message);
 		expect(item.sizeTokens).toBe(messageTokens(message));
-		expect(toMessages(viewOf([item]), log.branch())).toEqual([message]);
+		expect(toMessages(viewOf([item]), contextOf(log.branch()))).toEqual([message]);
 	});
 });

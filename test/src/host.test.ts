@@ -56,10 +56,47 @@ describe("the host", () => {
 		expect(hostOf(ctx).model).toBeUndefined();
 	});
 
+	it("knows how the model in use counts", async () => {
+		const { acp, ctx } = await open({ models: [{ input: ["text"] }] });
+		expect(hostOf(ctx).model).toMatchObject({ key: "loopback/scripted-1", countsAnswer: true, takesImages: false });
+		const { model } = acp.session;
+		if (model === undefined) throw new Error("there is no model");
+		const input: ("text" | "image")[] = ["text", "image"];
+		const claude = { ...model, api: "anthropic-messages", input };
+		vi.spyOn(acp.session, "model", "get").mockReturnValue(claude);
+		expect(hostOf(ctx).model).toMatchObject({ countsAnswer: false, takesImages: true });
+	});
+
+	it("takes the window of the model that answered last where the one in use only sends requests on", async () => {
+		const { acp, ctx } = await open();
+		const { model } = acp.session;
+		if (model === undefined) throw new Error("there is no model");
+		const usage = vi.spyOn(acp.session, "getContextUsage");
+		vi.spyOn(acp.session, "model", "get").mockReturnValue({ ...model, api: "pi-virtual", contextWindow: 9_000 });
+		usage.mockReturnValue({ tokens: null, percent: null, contextWindow: 64_000 });
+		expect(hostOf(ctx).model).toMatchObject({ key: undefined, windowTokens: 64_000 });
+		usage.mockReturnValue(undefined);
+		expect(hostOf(ctx).model).toMatchObject({ key: undefined, windowTokens: 9_000 });
+	});
+
 	it("throws once the session was replaced, as the context does", async () => {
 		const { acp, ctx } = await open();
 		acp.session.dispose();
 		expect(() => hostOf(ctx)).toThrow(/stale/);
+	});
+
+	it("shows a text in the footer where there is one, and takes it away", async () => {
+		const { acp, ctx } = await open();
+		hostOf(ctx).setStatus("nobody sees this");
+		const setStatus = vi.fn();
+		const uiContext: Partial<ExtensionUIContext> = { setStatus };
+		await acp.session.bindExtensions({ uiContext: uiContext as ExtensionUIContext });
+		hostOf(ctx).setStatus("acp 1/2");
+		hostOf(ctx).setStatus(undefined);
+		expect(setStatus.mock.calls).toEqual([
+			["acp", "acp 1/2"],
+			["acp", undefined],
+		]);
 	});
 
 	it("tells the user where there is a user interface, else on the error stream", async () => {

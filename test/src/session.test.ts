@@ -50,9 +50,9 @@ describe("a moment of a session", () => {
 	it("knows the window that requests have to fit into", async () => {
 		const models = [{ contextWindow: 100_000, maxTokens: 8_000 }];
 		const { acp, ctx, sessions } = await open({ models });
-		expect(sessions.at(ctx).context.window).toEqual({ limitTokens: 100_000, usableTokens: 92_000 });
+		expect(sessions.at(ctx).context.window).toEqual({ limitTokens: 100_000, usableTokens: 92_000, source: "model" });
 		writeAcp(acp.home, { ...bareAcp, modelContextLimit: 20_000, outputHeadroomMaxPct: 0.1 });
-		expect(sessions.at(ctx).context.window).toEqual({ limitTokens: 20_000, usableTokens: 18_000 });
+		expect(sessions.at(ctx).context.window).toEqual({ limitTokens: 20_000, usableTokens: 18_000, source: "settings" });
 	});
 
 	it("says whether we fold: not beside another's compress, only if enabled, and active only in the loadout", async () => {

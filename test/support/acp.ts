@@ -112,10 +112,14 @@ export const callOfEach: readonly [name: string, args: Record<string, unknown>][
 	["acp_status", {}],
 ];
 
-/** A session with a user interface, whose notices `notify` hears. */
-export async function openWithUi(notify: ExtensionUIContext["notify"], options: AcpOptions): Promise<AcpSession> {
+/** A session with a user interface, whose notices `notify` hears, and `setStatus` what stands in its footer. */
+export async function openWithUi(
+	notify: ExtensionUIContext["notify"],
+	options: AcpOptions,
+	setStatus: ExtensionUIContext["setStatus"] = () => undefined,
+): Promise<AcpSession> {
 	const acp = await openAcp({ ...options, bind: false });
-	const uiContext: Partial<ExtensionUIContext> = { notify };
+	const uiContext: Partial<ExtensionUIContext> = { notify, setStatus };
 	await acp.session.bindExtensions({ uiContext: uiContext as ExtensionUIContext, mode: "tui" });
 	return acp;
 }

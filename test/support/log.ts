@@ -21,7 +21,9 @@ import {
 	standingView,
 	Timeline,
 	toMessages,
+	uncalibrated,
 	type View,
+	type Window,
 } from "../../kernel/index.ts";
 import { branchItems } from "../../kernel/sent.ts";
 
@@ -35,7 +37,10 @@ export interface Call {
 }
 
 /** A window large enough that nothing is nudged or cut. */
-export const wideWindow = { limitTokens: 1_000_000, usableTokens: 900_000 };
+export const wideWindow: Window = { limitTokens: 1_000_000, usableTokens: 900_000, source: "model" };
+
+/** What the words of an answer need of a context. */
+export const wideContext = { window: wideWindow, calibration: uncalibrated };
 
 /** Settings under which only the last user message and the call itself are protected. */
 export const bareSettings: Settings = { ...defaultSettings, preserveRecentMessages: 0, preserveRecentTokens: 0 };
@@ -55,7 +60,15 @@ export function shown(view: View): readonly string[] {
 
 /** A context for stages, everything on and nothing due unless told otherwise. */
 export function contextOf(branch: Branch, over: Partial<Context> = {}): Context {
-	return { branch, settings: defaultSettings, window: wideWindow, isActive: true, ...over };
+	return {
+		branch,
+		settings: defaultSettings,
+		...wideContext,
+		isActive: true,
+		takesImages: true,
+		isAlternating: false,
+		...over,
+	};
 }
 
 /** A session log built entry by entry. Each method appends to the current leaf and returns the new entry's id. */
@@ -142,6 +155,14 @@ export class Log {
 		return this.append({ kind: "edit", targetId, replacement });
 	}
 
+	/** An anchor, as the host writes the draft of one; it keeps everything from `firstKeptId` on. */
+	anchor(summary: string, firstKeptId: string | null, rules?: string): string {
+		const timestamp = this.#clock + 1_000;
+		const shownAs = { role: "custom", content: summary, timestamp };
+		const system = rules === undefined ? {} : { system: { role: "system", content: rules, timestamp } };
+		return this.append({ kind: "anchor", firstKeptId, shownAs, ...system });
+	}
+
 	operation(op: Operation): string {
 		return this.append({ kind: "custom", customType: operationEntryType, data: mark(op) });
 	}
@@ -172,7 +193,8 @@ export class Log {
 	/** What is sent in its place. */
 	sent(over: Partial<Context> = {}): readonly Message[] {
 		const branch = this.branch();
-		return toMessages(project(outgoingItems(branch, this.outgoing()), contextOf(branch, over)), branch);
+		const context = contextOf(branch, over);
+		return toMessages(project(outgoingItems(branch, this.outgoing()), context), context);
 	}
 
 	/** Judges the nth compress call of the last assistant message and appends its result, changed by `over`. */
@@ -181,7 +203,7 @@ export class Log {
 		const made = branch.messages(1, branch.lastOrdinal).findLast((record) => record.message?.role === "assistant");
 		const plan = planFold(branch, this.view(bareSettings), bareSettings, ranges, made);
 		const outcome = plan.operation === undefined ? { isError: true } : { details: mark(plan.operation) };
-		this.result(foldText(plan, wideWindow), { call, ...outcome, ...over });
+		this.result(foldText(plan, wideContext), { call, ...outcome, ...over });
 		return plan;
 	}
 
@@ -190,7 +212,7 @@ export class Log {
 		const id = this.assistant("", [{ name: "compress", arguments: { content: ranges } }]);
 		const branch = this.branch();
 		const plan = planFold(branch, this.view(settings), settings, ranges, this.timeline.find(id));
-		const text = foldText(plan, wideWindow);
+		const text = foldText(plan, wideContext);
 		if (plan.operation === undefined) this.result(text, { isError: true });
 		else this.result(text, { details: mark(plan.operation) });
 		return plan;

@@ -1,5 +1,4 @@
 import {
-	blockRef,
 	defaultSettings,
 	findOriginals,
 	foldText,
@@ -19,12 +18,13 @@ import {
 	textOf,
 	toMessages,
 	toolDescriptions,
+	uncalibrated,
 	unfoldText,
-	windowOf,
+	type Window,
 } from "../../kernel/index.ts";
 import { contextOf, Log, words } from "./log.ts";
 
-const window = windowOf({ declaredTokens: 200_000, answerMaxTokens: 8_192, headroomMax: 0.25 });
+const window: Window = { limitTokens: 200_000, usableTokens: 191_808, source: "model" };
 
 /** A small session whose texts the document shows. */
 function sample() {
@@ -81,15 +81,15 @@ export function protocolDocument(): string {
 	const { log, plan, before } = sample();
 	const branch = log.branch();
 	const view = project(outgoingItems(branch, messagesOf(log)), contextOf(branch, { window }));
-	const shown = toMessages(view, branch);
+	const shown = toMessages(view, contextOf(branch));
 	const block = shown.find((message) => message.role === "custom");
 	const page = pageOf(findOriginals(branch, "b1") as never, 1);
 	const unfolding = planUnfold(branch, log.view(), "b1");
 	return template({
 		first: textOf(shown[0] ?? { role: "user", content: "", timestamp: 0 }),
 		block: block === undefined ? "" : textOf(block),
-		nudge: nudgeText(before.foldable, before.sizeTokens, window),
-		result: foldText(plan, window),
+		nudge: nudgeText(before.foldable, before.reading, window),
+		result: foldText(plan, { window, calibration: uncalibrated }),
 		page:
 			"parts" in page
 				? textOf({ role: "toolResult", content: page.parts.slice(0, 1), timestamp: 0 })
@@ -97,7 +97,7 @@ export function protocolDocument(): string {
 						.slice(0, 3)
 						.join("\n")
 				: "",
-		unfolded: "code" in unfolding ? "" : unfoldText(blockRef(unfolding.block.number), unfolding.back, 5_200, window),
+		unfolded: "code" in unfolding ? "" : unfoldText(unfolding, contextOf(branch, { window })),
 		hits: searchText(search(branch, "empty order", 2)),
 		status: statusText(statusOf(view, contextOf(branch, { window })), "overview", 20),
 		problems: problems(before.foldable.slice(0, 1)),

@@ -66,16 +66,18 @@ describe.each(APIS)("a reply over %s", (api) => {
 		expect((await ask(provider, { api })).usage.totalTokens).toBe(0);
 	});
 
-	it("can stop at the output limit, fail with a status, or break off", async () => {
+	it("can stop at the output limit, fail with a status, with or without words, or break off", async () => {
 		const provider = await start([
 			{ text: "cut short", finishReason: "length" },
 			{ error: "prompt is too long: 9 tokens > 8 maximum" },
+			{ status: 413, error: "" },
 			{ text: "half an ans", cut: true },
 		]);
 		expect(await ask(provider, { api })).toMatchObject({ stopReason: "length" });
 		const refused = await ask(provider, { api });
 		expect(refused).toMatchObject({ stopReason: "error", content: [] });
 		expect(refused.errorMessage).toContain("prompt is too long");
+		expect((await ask(provider, { api })).errorMessage).toBe("413 status code (no body)");
 		expect(await ask(provider, { api })).toMatchObject({ stopReason: "error", content: [{ text: "half an ans" }] });
 	});
 });

@@ -44,7 +44,8 @@ export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 
 /**
  * What the scripted model answers. `usage: null` reports no usage; `status` or `error` answer with an HTTP error
- * (status 400 if only `error` is given); `cut` breaks the stream off after the content, without a finish reason.
+ * (status 400 if only `error` is given; an empty `error` has no body); `cut` breaks the stream off after the content,
+ * without a finish reason.
  */
 export interface Reply {
 	text?: string;
@@ -150,7 +151,8 @@ async function scriptedReply(script: Script, request: RecordedRequest): Promise<
 function send(response: ServerResponse, dialect: Dialect, reply: Reply, request: RecordedRequest): void {
 	if (reply.status !== undefined || reply.error !== undefined) {
 		const status = reply.status ?? 400;
-		sendJson(response, status, dialect.errorBody(reply.error ?? `scripted status ${status}`, status));
+		if (reply.error === "") response.writeHead(status).end();
+		else sendJson(response, status, dialect.errorBody(reply.error ?? `scripted status ${status}`, status));
 		return;
 	}
 	response.writeHead(200, { "content-type": "text/event-stream" });

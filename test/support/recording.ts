@@ -11,6 +11,8 @@ import type { Span } from "../../kernel/block.ts";
 import {
 	type Branch,
 	defaultSettings,
+	Meter,
+	type ModelTraits,
 	type Operation,
 	operationEntryType,
 	outgoingItems,
@@ -19,7 +21,6 @@ import {
 	Timeline,
 	toMessages,
 	type View,
-	type Window,
 } from "../../kernel/index.ts";
 import { readMarked } from "../../kernel/operation.ts";
 import { parseRefRange } from "../../kernel/ref.ts";
@@ -42,7 +43,7 @@ export interface Recording {
 	/** Indexes of the first request of each later process. */
 	readonly restarts: readonly number[];
 	readonly modelId: string;
-	readonly window: Window;
+	readonly model: ModelTraits;
 }
 
 /** A message that Pi sends by its own rules, and the entry it comes from. */
@@ -114,7 +115,7 @@ function leavesOf(log: SessionLog): ReadonlyMap<number, string> {
 	return leaves;
 }
 
-function sightOf({ log, window, modelId }: Recording, request: RecordedRequest, leafId: string): Sight {
+function sightOf({ log, model, modelId }: Recording, request: RecordedRequest, leafId: string): Sight {
 	const path = pathTo(log, leafId);
 	const ordinals = ordinalsOf(path);
 	const projection = buildSessionProjection(log.entries, leafId, log.byId);
@@ -129,7 +130,7 @@ function sightOf({ log, window, modelId }: Recording, request: RecordedRequest, 
 		return entry && entryFromPi(entry);
 	});
 	const list = outgoing(projection.messages);
-	const context = { branch, settings: defaultSettings, window, isActive: true };
+	const context = new Meter().context(branch, { model, settings: defaultSettings, isActive: true });
 	const view = project(outgoingItems(branch, list.messages), context);
 	const { messages } = request.body;
 	const stable = view.nudge === undefined ? messages : messages.slice(0, -1);
@@ -142,7 +143,7 @@ function sightOf({ log, window, modelId }: Recording, request: RecordedRequest, 
 		host,
 		branch,
 		view,
-		expected: onWire(list.toPi(toMessages(view, branch)), modelId),
+		expected: onWire(list.toPi(toMessages(view, context)), modelId),
 		stable,
 		places: placesOf(stable, host),
 	};

@@ -13,7 +13,7 @@ export interface Scenario {
 	readonly provider: Provider;
 	/** All requests so far, whoever made them. */
 	readonly requests: RecordedRequest[];
-	/** What the model answers next; then `ok` to everything. */
+	/** What the model answers next; then `ok` to everything, unless the scenario was opened with an answer. */
 	replies(...replies: Reply[]): void;
 	/** Writes a file of the project. */
 	file(name: string, content: string | Buffer): void;
@@ -30,16 +30,22 @@ export interface Scenario {
 	sessionFile(): string;
 }
 
+/** A model that decides for each request. */
+type Answer = (request: RecordedRequest) => Reply | Promise<Reply>;
+
 const running: (() => unknown)[] = [];
 
 /** Settings under which no nudge is due, whatever the size of the view. */
 export const withoutNudges = { compress: { keepTokens: 10_000_000 } };
 
-/** Opens a scenario; the files are those of its home, and hold until a run brings its own. */
-export async function openScenario(files: HomeFiles = {}): Promise<Scenario> {
+/**
+ * Opens a scenario; the files are those of its home, and hold until a run brings its own. `answer` answers what
+ * `replies` leave over.
+ */
+export async function openScenario(files: HomeFiles = {}, answer: Answer = () => ({ text: "ok" })): Promise<Scenario> {
 	const home = createHome();
 	const queue: Reply[] = [];
-	const provider = await startProvider(() => queue.shift() ?? { text: "ok" });
+	const provider = await startProvider((request) => queue.shift() ?? answer(request));
 	const { requests } = provider;
 	const settings = { ...files, providerUrl: provider.url };
 	writeHomeFiles(home, settings);

@@ -1,4 +1,5 @@
 import {
+	type BranchRecord,
 	type Entry,
 	type FoldPlan,
 	foldText,
@@ -6,19 +7,23 @@ import {
 	mark,
 	type Operation,
 	type Part,
+	planAnchor,
+	planFit,
 	planFold,
-	planTruncation,
+	planHandover,
+	planRules,
 	planUnfold,
 	type RangeRequest,
 	type Settings,
 	standingView,
+	uncalibrated,
 	unfoldText,
 	viewTokens,
 } from "../../kernel/index.ts";
 import { messageRef } from "../../kernel/ref.ts";
 import { type Piece, piecesOf } from "../../kernel/unit.ts";
-import { contextOf, type Log } from "./log.ts";
-import { copyOf, requestAt } from "./request.ts";
+import { contextOf, type Log, wideWindow } from "./log.ts";
+import { copyOf, requestAt, sentByHost, sentThroughAnchors } from "./request.ts";
 
 /** What can happen in a session, with how often it does. */
 const weights = {
@@ -41,6 +46,10 @@ const weights = {
 	pin: 1,
 	truncate: 1,
 	nudge: 1,
+	anchor: 3,
+	handover: 1,
+	rules: 2,
+	fit: 2,
 	restart: 1,
 	copy: 1,
 } as const;
@@ -58,7 +67,7 @@ export interface Step {
 export const kinds = (Object.keys(weights) as StepKind[]).flatMap((kind) => Array<StepKind>(weights[kind]).fill(kind));
 
 /** A window so small that nudges are due all the time. */
-export const narrowWindow = { limitTokens: 2_000, usableTokens: 1_500 };
+export const narrowWindow = { limitTokens: 2_000, usableTokens: 1_500, source: "model" as const };
 
 /** One of a list, by whatever number. */
 export function choose<T>(list: readonly T[], number: number): T {
@@ -137,13 +146,20 @@ const players: Readonly<
 	unfold: playUnfold,
 	undo: (log, { form }) => log.operation({ kind: form % 3 === 0 ? "redo" : "undo", sizeTokens: 7 }),
 	pin: (log, { form, picks: [a] }) => {
-		const messages = messagesOf(log);
-		if (messages.length === 0) return;
-		const message = { id: choose(messages, a).id, ordinal: 1 + (a % messages.length) };
-		log.operation({ kind: form % 3 === 0 ? "unpin" : "pin", message });
+		const records = recordsOf(log);
+		if (records.length === 0) return;
+		const { entry, ordinal } = choose(records, a);
+		log.operation({ kind: form % 3 === 0 ? "unpin" : "pin", message: { id: entry.id, ordinal } });
 	},
 	truncate: playTruncate,
 	nudge: (log) => log.operation({ kind: "nudge", sizeTokens: viewTokens(log.view()) }),
+	anchor: playAnchor,
+	handover: (log, { form }, settings) => {
+		const handover = planHandover(log.view(settings), contextOf(log.branch(), { settings, window: narrowWindow }));
+		if (handover !== undefined) writeAnchor(log, handover.summary, handover.firstKeptId, form);
+	},
+	rules: playRules,
+	fit: playFit,
 };
 
 /** Plays one step and returns the log that goes on: a restart and a copy make another one. */
@@ -185,8 +201,13 @@ function playWork(log: Log, { form, picks: [a, b, c] }: Step): void {
 
 /** The entries on the branch of a log that hold a message, system messages apart. */
 function messagesOf(log: Log): readonly (Entry & { readonly message: Message })[] {
+	return recordsOf(log).flatMap(({ entry }) => ("message" in entry ? entry : []));
+}
+
+/** Their records; an anchor has a number, too, but no message. */
+function recordsOf(log: Log): readonly BranchRecord[] {
 	const branch = log.branch();
-	return branch.messages(1, branch.lastOrdinal).flatMap(({ entry }) => ("message" in entry ? entry : []));
+	return branch.messages(1, branch.lastOrdinal).filter(({ entry }) => "message" in entry);
 }
 
 /** A summary by the host, or two that keep the same messages, so that the older one lies among them. */
@@ -283,7 +304,11 @@ export function compress(
 		const plan = planFold(branch, log.view(settings), settings, ranges, log.timeline.find(id));
 		const isKept = hasDetails || ranges.some((range) => `${range.startId}${range.endId}`.includes("@"));
 		const details = plan.operation !== undefined && isKept ? { details: mark(plan.operation) } : {};
-		log.result(foldText(plan, narrowWindow), { call, isError: plan.operation === undefined, ...details });
+		log.result(foldText(plan, { window: narrowWindow, calibration: uncalibrated }), {
+			call,
+			isError: plan.operation === undefined,
+			...details,
+		});
 		return plan;
 	});
 }
@@ -303,7 +328,7 @@ function playUnfold(log: Log, { form, picks: [a] }: Step): void {
 	if ("code" in plan) log.result("refused", { isError: true });
 	else {
 		const details = form % 3 === 1 ? { details: mark(unfold(plan.block.number)) } : {};
-		log.result(unfoldText(`b${number}`, plan.back, 7, narrowWindow), details);
+		log.result(unfoldText(plan, contextOf(log.branch(), { window: narrowWindow })), details);
 	}
 }
 
@@ -314,10 +339,11 @@ function playOther(log: Log, { form, picks: [a, b] }: Step): void {
 	else if (form % 4 === 1) log.append({ kind: "custom", customType: "x", data: choose(marked, a) });
 	else if (form % 4 === 2) log.append({ kind: "custom", customType: "acp-operation", data: choose(marked, a) });
 	else if (log.leafId !== null) {
-		const own = messagesOf(log).map((entry) => entry.id);
-		const others = [...log.entries.keys()].filter((id) => !own.includes(id));
-		const id = choose([...(a % 2 === 0 ? others : own), log.leafId], a >> 1);
-		log.operation(cutOf(id, own.includes(id) ? own.indexOf(id) + 1 : 1 + (b % 20), b));
+		const branch = log.branch();
+		const own = new Map(branch.messages(1, branch.lastOrdinal).map(({ entry, ordinal }) => [entry.id, ordinal]));
+		const others = [...log.entries.keys()].filter((id) => !own.has(id));
+		const id = choose([...(a % 2 === 0 ? others : own.keys()), log.leafId], a >> 1);
+		log.operation(cutOf(id, own.get(id) ?? 1 + (b % 20), b));
 	}
 }
 
@@ -331,7 +357,8 @@ export function cutOf(id: string, ordinal: number, number: number): Operation {
 function playTruncate(log: Log, { form, picks: [a, b] }: Step, settings: Settings): void {
 	const branch = log.branch();
 	const view = standingView(branch, contextOf(branch, { settings }));
-	const planned = planTruncation(view, contextOf(branch, { settings }), 100);
+	const found = planFit(view, contextOf(branch, { settings: { ...settings, strategy: "model" } }), 100);
+	const planned = found.kind === "fits" ? undefined : found.operation;
 	if (form % 2 === 0 && planned !== undefined) log.operation(planned);
 	const results = view.items.flatMap((item) =>
 		item.kind === "entry" && item.message.role === "toolResult" ? item.record : [],
@@ -339,4 +366,44 @@ function playTruncate(log: Log, { form, picks: [a, b] }: Step, settings: Setting
 	if (form % 2 === 0 || results.length === 0) return;
 	const { entry, ordinal } = choose(results, a);
 	log.operation(cutOf(entry.id, ordinal, b));
+}
+
+/** An anchor as the adapter plans it, or one that keeps any message in view, or none. */
+function playAnchor(log: Log, { form, picks: [a] }: Step, settings: Settings): void {
+	const planned = planAnchor(log.branch(), log.view(settings));
+	if (form % 4 !== 0 && planned !== undefined) {
+		writeAnchor(log, planned.summary, planned.firstKeptId, form);
+		return;
+	}
+	const seen = sentThroughAnchors({ log, leafId: log.leafId }).flatMap(({ id, message }) =>
+		message.role === "system" ? [] : (id ?? []),
+	);
+	const firstKeptId = form % 3 === 0 || seen.length === 0 ? null : choose(seen, a);
+	writeAnchor(log, `anchor ${form}`, firstKeptId, form);
+}
+
+/** Writes an anchor as the host does: with its system message so far if it has one, now and then with no moment of its own. */
+function writeAnchor(log: Log, summary: string, firstKeptId: string | null, form: number): void {
+	const { leafId } = log;
+	const hasSystem = form % 7 !== 3 && sentByHost({ log, leafId }).some(({ message }) => message.role === "system");
+	const id = log.anchor(summary, firstKeptId, hasSystem ? "rules so far" : undefined);
+	const timestamp = log.entries.get(id)?.timestampMs ?? 0;
+	if (form % 5 === 0) log.message({ role: "custom", content: `beside anchor ${form}`, timestamp });
+}
+
+/** What strategy `rules` folds, with so few turns in full that it happens. */
+function playRules(log: Log, { form }: Step, settings: Settings): void {
+	const rules = { recentTurnsFull: 1 + (form % 2), slackTurns: form % 3, maxTurns: 1 + (form % 5) };
+	const under = { ...settings, strategy: "rules" as const, rules };
+	const operation = planRules(log.view(settings), contextOf(log.branch(), { settings: under }));
+	if (operation !== undefined) log.operation(operation);
+}
+
+/** What it takes to fit some share of the view, or less than the last message. */
+function playFit(log: Log, { form, picks: [a] }: Step, settings: Settings): void {
+	const view = log.view(settings);
+	const window = form % 2 === 0 ? narrowWindow : wideWindow;
+	const limitTokens = viewTokens(view) * choose([0, 0.1, 0.3, 0.6, 0.9, 1.2], a);
+	const found = planFit(view, contextOf(log.branch(), { settings, window }), limitTokens, form % 3 !== 0);
+	if (found.kind !== "fits" && found.operation !== undefined) log.operation(found.operation);
 }

@@ -1,3 +1,170 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const modules = fileURLToPath(new URL("../../node_modules/", import.meta.url));
+const piFolder = "@earendil-works/pi-coding-agent";
+const base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const hex = "0123456789abcdef";
+
+/** Texts of one kind, each of a few thousand characters. */
+export interface TextKind {
+	readonly name: string;
+	readonly texts: readonly string[];
+}
+
+/** Open text of the kinds that sessions are made of, at most 40 pieces of each; the same ones every time. */
+export function textKinds(): readonly TextKind[] {
+	const docs = readAll(`${piFolder}/docs`, ".md");
+	const types = [...readAll(`${piFolder}/dist/core`, ".d.ts"), ...readAll("typebox/build/type/types", ".d.mts")];
+	const examples = readAll(`${piFolder}/examples/extensions`, ".ts");
+	const next = random(20_250);
+	const biome = (language: string) => pieces(read(`@biomejs/biome/README.${language}.md`), 2_000);
+	const kinds: Record<string, string[]> = {
+		"English prose": pieces(docs.flatMap(paragraphs).join("\n")),
+		"Markdown docs": docs.flatMap((text) => pieces(text)),
+		TypeScript: examples.flatMap((text) => pieces(text)),
+		"type declarations": pieces(types.join("\n")),
+		JSON: pieces(["package-lock.json", "biome.json", "tsconfig.json"].map((name) => read(`../${name}`)).join("\n")),
+		"JSON lines of a session": pieces(sessionLines([...docs, ...examples], next).join("\n")),
+		Chinese: pieces(chinese, 700),
+		Japanese: pieces(japanese, 700),
+		Korean: pieces(korean, 700),
+		"Chinese with Latin": biome("zh-CN"),
+		"Japanese with Latin": biome("ja"),
+		"Korean with Latin": biome("kr"),
+		hex: times(10, () => lines(60, () => characters(next, hex, 64))),
+		base64: times(10, () => characters(next, base64, 4_000)),
+		identifiers: times(10, () => lines(100, () => `${callId(next)} ${uuid(next)}`)),
+		"server logs": times(10, () => lines(40, () => logLine(next))),
+		"columns of numbers": times(10, () => lines(60, () => lines(7, () => (next(1e9) / 10 ** next(8)).toFixed(2), ","))),
+		Python: pieces(python, 2_000),
+		HTML: pieces(read(`${piFolder}/dist/core/export-html/template.html`)),
+		emoji: times(3, () => characters(next, "😀😂🚀🔥✅❌💡📦🐛🎉👍🔧📝", 400)),
+		"text with emoji": docs.flatMap(paragraphs).map((text, index) => `${[..."🚀✅🐛"][index % 3]} ${text}`),
+		"fullwidth Latin": docs.flatMap(paragraphs).slice(0, 20).map(toFullwidth),
+	};
+	return Object.entries(kinds).map(([name, texts]) => ({ name, texts: texts.slice(0, 40) }));
+}
+
+function read(path: string): string {
+	return readFileSync(modules + path, "utf8");
+}
+
+function readAll(folder: string, ending: string): string[] {
+	const names = readdirSync(modules + folder).filter((name) => name.endsWith(ending));
+	return names.sort().map((name) => read(`${folder}/${name}`));
+}
+
+/** Pieces of about 4 kB; a rest shorter than half a piece is dropped unless it is all there is. */
+function pieces(text: string, sizeChars = 4_000): string[] {
+	const count = Math.max(1, Math.round(text.length / sizeChars));
+	return times(count, (index) => text.slice(index * sizeChars, (index + 1) * sizeChars));
+}
+
+/** Lines of plain prose in a Markdown text. */
+function paragraphs(markdown: string): string[] {
+	return markdown
+		.split("\n")
+		.filter((line) => /^[A-Z][a-z]/.test(line) && line.length > 100 && !/[`<|]|https?:/.test(line));
+}
+
+/** Whole numbers below a limit, the same sequence for the same seed (Numerical Recipes' generator). */
+function random(seed: number): (limit: number) => number {
+	let state = seed;
+	return (limit) => {
+		state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
+		return Math.floor((state / 2 ** 32) * limit);
+	};
+}
+
+function times<T>(count: number, make: (index: number) => T): T[] {
+	return Array.from({ length: count }, (_, index) => make(index));
+}
+
+function lines(count: number, make: () => string, separator = "\n"): string {
+	return times(count, make).join(separator);
+}
+
+function characters(next: (limit: number) => number, alphabet: string, count: number): string {
+	const all = [...alphabet];
+	return times(count, () => all[next(all.length)]).join("");
+}
+
+function callId(next: (limit: number) => number): string {
+	return `toolu_${characters(next, base64.slice(0, 62), 24)}`;
+}
+
+function uuid(next: (limit: number) => number): string {
+	return [8, 4, 4, 4, 12].map((length) => characters(next, hex, length)).join("-");
+}
+
+function logLine(next: (limit: number) => number): string {
+	const time = new Date(1_700_000_000_000 + next(1e10)).toISOString();
+	const level = ["INFO", "WARN", "ERROR", "DEBUG"][next(4)];
+	const path = `/api/v1/users/${next(9_999)}/orders?page=${next(50)}`;
+	return `${time} ${level} [worker-${next(32)}] GET ${path} ${next(600)} ${next(100_000) / 100}ms bytes=${next(1e6)} id=${characters(next, hex, 8)}`;
+}
+
+/** Entries as Pi writes them: questions, answers with a call, results that quote a file. */
+function sessionLines(files: readonly string[], next: (limit: number) => number): string[] {
+	return files.flatMap((text, index) => {
+		const id = characters(next, hex, 8);
+		const entry = {
+			type: "message",
+			id,
+			parentId: characters(next, hex, 8),
+			timestamp: new Date(1.7e12 + index * 6e4),
+		};
+		const call = {
+			type: "toolCall",
+			id: callId(next),
+			name: "read",
+			arguments: { path: `src/part-${index}.ts` },
+		};
+		const usage = {
+			input: next(9_999),
+			output: next(999),
+			cacheRead: next(99_999),
+			cacheWrite: 0,
+			totalTokens: next(99_999),
+		};
+		return [
+			{
+				...entry,
+				message: {
+					role: "user",
+					content: [{ type: "text", text: paragraphs(text)[0] ?? "go on" }],
+					timestamp: 1.7e12 + index,
+				},
+			},
+			{
+				...entry,
+				message: {
+					role: "assistant",
+					content: [{ type: "text", text: "Let me read it." }, call],
+					usage,
+					stopReason: "toolUse",
+				},
+			},
+			{
+				...entry,
+				message: {
+					role: "toolResult",
+					toolCallId: call.id,
+					content: [{ type: "text", text: text.slice(0, 3_000) }],
+					isError: false,
+				},
+			},
+		].map((line) => JSON.stringify(line));
+	});
+}
+
+function toFullwidth(text: string): string {
+	return [...text]
+		.map((char) => (/[!-~]/.test(char) ? String.fromCharCode(char.charCodeAt(0) + 0xfee0) : char))
+		.join("");
+}
+
 /** Chinese prose without Latin words: work on software, daily life, history, nature. */
 export const chinese = `昨天下午我们终于找到了登录失败的原因。用户在移动端输入密码之后，服务器会先检查会话是否过期，然后再去数据库里核对账号。问题出在第二步：缓存里保存的是旧的密钥，而新的密钥只写进了主库，没有同步到从库，所以每隔几分钟就会有一部分请求被拒绝。
 为了确认这个判断，我把最近三天的日志全部导出来，按照时间顺序重新排列，发现失败的请求都集中在从库延迟超过两秒的时候。只要延迟恢复正常，错误就会自动消失，这也解释了为什么测试环境里始终无法复现。
@@ -42,7 +209,7 @@ export const korean = `어제 오후에 드디어 로그인이 실패하는 원�
 `;
 
 /** A Python module with nested blocks, docstrings and comments. */
-export const python = `"""Keeps an index of log files and answers questions about them."""
+const python = `"""Keeps an index of log files and answers questions about them."""
 from __future__ import annotations
 
 import dataclasses

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { isEmpty, type Part } from "../../../kernel/message.ts";
-import { messageTokens } from "../../../kernel/meter.ts";
+import { messageTokens } from "../../../kernel/meter/size.ts";
 import { filter } from "../../../kernel/pipeline/filter.ts";
 import { branchItems } from "../../../kernel/sent.ts";
 import { foreignItem, viewOf } from "../../../kernel/view.ts";

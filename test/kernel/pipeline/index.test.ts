@@ -40,7 +40,7 @@ describe("the pipeline", () => {
 		expect(shown(view)).toEqual(["m1", "b1", "m4", "m5", "m6", "m7", "m8", "m9", "m12", "m13", "m14", "m15", "m16"]);
 		expect([...view.standing].map((block) => block.number)).toEqual([1]);
 		expect(view.foldable.length).toBeGreaterThan(0);
-		const sent = toMessages(view, branch);
+		const sent = toMessages(view, contextOf(branch));
 		expect(sent.map(textOf)).toEqual([
 			"task\n<acp>m00001</acp>",
 			expect.stringMatching(/^<acp-block id="b1"/),

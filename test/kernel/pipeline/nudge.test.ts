@@ -4,7 +4,7 @@ import { recommend } from "../../../kernel/pipeline/recommend.ts";
 import { viewTokens } from "../../../kernel/view.ts";
 import { bareSettings, type contextOf as Context, contextOf, Log, range, words } from "../../support/log.ts";
 
-const window = { limitTokens: 200_000, usableTokens: 150_000 };
+const window = { limitTokens: 200_000, usableTokens: 150_000, source: "model" as const };
 const settings = {
 	...bareSettings,
 	compress: { ...bareSettings.compress, keepTokens: 4_000, stepTokens: 4_000 },
@@ -35,6 +35,13 @@ describe("the stage nudge", () => {
 
 	it("is silent while compress is not ours or not in the loadout", () => {
 		expect(nudged(worked(8), { isActive: false })).toBeUndefined();
+	});
+
+	it("is silent under rules, which ask no model to fold", () => {
+		expect(nudged(worked(8), { settings: { ...settings, strategy: "rules" } })).toBeUndefined();
+		for (const strategy of ["hybrid", "model"] as const) {
+			expect(nudged(worked(8), { settings: { ...settings, strategy } })).toBeDefined();
+		}
 	});
 
 	it("is silent where nothing can be folded, however large the view is", () => {
@@ -69,8 +76,15 @@ describe("the stage nudge", () => {
 	it("takes its share of the settings on a small window, and no more than all of them on a large one", () => {
 		const log = worked(3);
 		const wide = { ...settings, compress: { ...settings.compress, keepTokens: 10_000, stepTokens: 10_000 } };
-		expect(nudged(log, { settings: wide, window: { limitTokens: 1_000_000, usableTokens: 900_000 } })).toBeUndefined();
+		expect(
+			nudged(log, {
+				settings: wide,
+				window: { limitTokens: 1_000_000, usableTokens: 900_000, source: "model" as const },
+			}),
+		).toBeUndefined();
 		expect(nudged(log, { settings: wide, window })).toBeUndefined();
-		expect(nudged(log, { settings: wide, window: { limitTokens: 8_000, usableTokens: 6_000 } })).toBeDefined();
+		expect(
+			nudged(log, { settings: wide, window: { limitTokens: 8_000, usableTokens: 6_000, source: "model" as const } }),
+		).toBeDefined();
 	});
 });

@@ -47,30 +47,44 @@ const tunable = {
 	outputHeadroomMaxPct: share,
 	"compress.keepTokens": tokens(1_000),
 	"compress.stepTokens": tokens(1_000),
+	"compress.maxContextLimit": fc.oneof(
+		share,
+		tokens(1_000).filter(({ meant }) => Number(meant) >= 1_000),
+	),
 	"compress.emergencyThresholdPercent": share,
 	protectedTools: names,
 	preserveRecentMessages: fc.integer({ min: 0, max: 1_000 }).map(same),
 	preserveRecentTokens: tokens(1_000),
 	neverPreserveRecentTools: names,
+	toolBashDefaultTimeout: fc.integer({ min: 0, max: 86_400 }).map(same),
+	toolOutputMaxBytes: fc.integer({ min: 0, max: 1e8 }).map(same),
+	repetitionGuard: flag,
+	throttleRetry: flag,
+	strategy: fc.constantFrom("hybrid", "model", "rules").map(same),
+	strictAlternation: fc.constantFrom("auto", "always", "never").map(same),
+	"rules.recentTurnsFull": fc.integer({ min: 1, max: 1_000 }).map(same),
+	"rules.slackTurns": fc.integer({ min: 0, max: 1_000 }).map(same),
+	"rules.maxTurns": fc.integer({ min: 1, max: 1_000 }).map(same),
 };
 
 /** Settings by dotted name, as one place of a file sets them. */
 type Settings = Readonly<Record<string, Setting | undefined>>;
 const someTunable: fc.Arbitrary<Settings> = fc.record(tunable, { requiredKeys: [] });
 const someSettings: fc.Arbitrary<Settings> = fc.record(
-	{ enabled: flag, debug: flag, ...tunable },
+	{ enabled: flag, debug: flag, "ui.statusLine": flag, updateNotice: flag, ...tunable },
 	{ requiredKeys: [] },
 );
 const file = fc.record({ general: someSettings, provider: someTunable, model: someTunable });
 
 function nested(settings: Settings): Record<string, unknown> {
 	const document: Record<string, unknown> = {};
-	const compress: Record<string, unknown> = {};
+	const groups: Record<string, Record<string, unknown>> = {};
 	for (const [name, setting] of Object.entries(settings)) {
-		if (name.startsWith("compress.")) compress[name.slice("compress.".length)] = setting?.written;
-		else document[name] = setting?.written;
+		const [group = "", key] = name.split(".");
+		if (key === undefined) document[name] = setting?.written;
+		else groups[group] = { ...groups[group], [key]: setting?.written };
 	}
-	return Object.keys(compress).length > 0 ? { ...document, compress } : document;
+	return { ...document, ...groups };
 }
 
 function documentOf({ general, provider, model }: { general: Settings; provider: Settings; model: Settings }) {
@@ -94,7 +108,12 @@ function isNames(value: unknown): boolean {
 /** What the rest of the program relies on, written without the schema. */
 function expectValid(config: Config): void {
 	const { compress } = config;
-	expect([config.enabled, config.debug].every((value) => typeof value === "boolean")).toBe(true);
+	const { toolBashDefaultTimeout, toolOutputMaxBytes } = config;
+	const switches = [config.enabled, config.debug, config.ui.statusLine, config.updateNotice];
+	const flags = [...switches, config.repetitionGuard, config.throttleRetry];
+	expect(flags.every((value) => typeof value === "boolean")).toBe(true);
+	expect(Number.isInteger(toolBashDefaultTimeout) && isWithin(toolBashDefaultTimeout, 0, 86_400)).toBe(true);
+	expect(Number.isInteger(toolOutputMaxBytes) && isWithin(toolOutputMaxBytes, 0, 1e8)).toBe(true);
 	expect(isNames(config.protectedTools) && isNames(config.neverPreserveRecentTools)).toBe(true);
 	expect(Number.isInteger(config.preserveRecentMessages) && isWithin(config.preserveRecentMessages, 0, 1_000)).toBe(
 		true,
@@ -105,10 +124,14 @@ function expectValid(config: Config): void {
 	expect(Number.isInteger(compress.keepTokens) && isWithin(compress.keepTokens, 0, 1e7)).toBe(true);
 	expect(Number.isInteger(compress.stepTokens) && isWithin(compress.stepTokens, 1, 1e7)).toBe(true);
 	expect(isWithin(compress.emergencyThresholdPercent, 0.1, 1)).toBe(true);
+	const { maxContextLimit } = compress;
+	expect(isWithin(maxContextLimit, 0.1, 1) || isWithin(maxContextLimit, 1_000, 1e8)).toBe(true);
 	expect(config.logPath.startsWith("/")).toBe(true);
-	expect(Object.keys(config).sort()).toEqual(
-		["enabled", "debug", "logPath", "compress", ...Object.keys(tunable).filter((name) => !name.includes("."))].sort(),
-	);
+	expect(["hybrid", "model", "rules"]).toContain(config.strategy);
+	expect(["auto", "always", "never"]).toContain(config.strictAlternation);
+	expect(Object.values(config.rules).every((turns) => Number.isInteger(turns))).toBe(true);
+	const groups = new Set(Object.keys(tunable).map((name) => name.split(".")[0] ?? ""));
+	expect(Object.keys(config).sort()).toEqual(["enabled", "debug", "logPath", "ui", "updateNotice", ...groups].sort());
 }
 
 test("whatever two good files say, the deepest place and then the stronger file counts, and nobody is warned", () => {
@@ -147,6 +170,8 @@ const knownNames = [
 	"models",
 	"acme",
 	"big",
+	// Names of billion-context-pi
+	...["nudgeGrowthTokens", "async", "autoUpdate", "degenerationGuard", "delegate"],
 ];
 const odd = fc.oneof(
 	fc.jsonValue(),

@@ -48,7 +48,18 @@ function write(path: string, content: unknown): void {
 describe("without files", () => {
 	test("the defaults hold and nothing is said", () => {
 		const config = open();
-		expect(config.current()).toEqual({ ...defaultSettings, debug: false, logPath: join(home, ".pi", "acp.log") });
+		expect(config.current()).toEqual({
+			...defaultSettings,
+			compress: { ...defaultSettings.compress, maxContextLimit: 1 },
+			toolBashDefaultTimeout: 60,
+			toolOutputMaxBytes: 50_000,
+			repetitionGuard: true,
+			throttleRetry: true,
+			updateNotice: false,
+			debug: false,
+			logPath: join(home, ".pi", "acp.log"),
+			ui: { statusLine: true },
+		});
 		expect(config.takeWarnings()).toEqual([]);
 	});
 

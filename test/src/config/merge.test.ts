@@ -17,7 +17,18 @@ function layers({ environment = {}, project = {}, global = {} }: Sources): Layer
 
 describe("the value of a key", () => {
 	test("is the default when nothing sets it", () => {
-		expect(resolveFor(layers({}))).toEqual({ ...defaultSettings, debug: false, log: { path: "~/.pi/acp.log" } });
+		expect(resolveFor(layers({}))).toEqual({
+			...defaultSettings,
+			compress: { ...defaultSettings.compress, maxContextLimit: 1 },
+			toolBashDefaultTimeout: 60,
+			toolOutputMaxBytes: 50_000,
+			repetitionGuard: true,
+			throttleRetry: true,
+			updateNotice: false,
+			debug: false,
+			log: { path: "~/.pi/acp.log" },
+			ui: { statusLine: true },
+		});
 	});
 
 	test("comes from the environment before the project before the global file, each field by itself", () => {

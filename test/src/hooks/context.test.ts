@@ -162,10 +162,21 @@ describe("a session with folds", () => {
 describe("a request that would pass the emergency line", () => {
 	const models = [{ contextWindow: 16_000, maxTokens: 2_000 }];
 	const settings = { compaction: { enabled: false } };
-	const small = { models, settings, seed: work(2, 8_000) };
+	const cutting = { ...bareAcp, strategy: "model" };
+	const small = { models, settings, seed: work(2, 5_000), acp: cutting };
 	const cuts = (acp: AcpSession) => operationsIn(acp.branch());
 
-	it("has its largest result cut, recorded once, and stays a prefix of the next one", async () => {
+	it("has its oldest work folded by rules, recorded once, and stays a prefix of the next one", async () => {
+		const acp = await openAcp({ ...small, acp: bareAcp });
+		await acp.prompt("hello");
+		await acp.prompt("again");
+		const [first] = acp.requests;
+		expect(blocksIn(first)).toEqual(["b1"]);
+		expect(cuts(acp)).toEqual([expect.objectContaining({ kind: "fold", author: "rules" })]);
+		expectGrowth(acp.requests);
+	});
+
+	it("has its largest result cut where only the model folds, recorded once, and stays a prefix of the next one", async () => {
 		const acp = await openAcp(small);
 		await acp.prompt("hello");
 		await acp.prompt("again");
@@ -180,7 +191,7 @@ describe("a request that would pass the emergency line", () => {
 		const first = await openAcp(small);
 		await first.prompt("hello");
 		const { home, sessionFile } = first;
-		const second = await openAcp({ models, settings, home, sessionFile });
+		const second = await openAcp({ models, settings, home, sessionFile, acp: cutting });
 		await second.prompt("again");
 		expectGrowth([...first.requests, ...second.requests]);
 		expect(cuts(second)).toHaveLength(1);
@@ -192,15 +203,15 @@ describe("a request that would pass the emergency line", () => {
 		const shadowed = await openAcp({ ...small, extensions: [rival, piBillionContext] });
 		await shadowed.prompt("hello");
 		for (const acp of [off, shadowed]) {
-			expect(textOf(acp.requests[0]?.body.messages[3])).toBe(output(1, 8_000));
+			expect(textOf(acp.requests[0]?.body.messages[3])).toBe(output(1, 5_000));
 			expect(cuts(acp)).toEqual([]);
 		}
 	});
 
-	it("is cut where compress is ours, though not in the loadout", async () => {
-		const acp = await openAcp({ ...small, sessionOptions: { tools: ["read"] } });
+	it("is made to fit where compress is ours, though not in the loadout", async () => {
+		const acp = await openAcp({ ...small, acp: bareAcp, sessionOptions: { tools: ["read"] } });
 		await acp.prompt("hello");
-		expect(cuts(acp)).toHaveLength(1);
+		expect(cuts(acp)).toMatchObject([{ kind: "fold", author: "rules" }]);
 	});
 });
 
@@ -215,11 +226,11 @@ describe("the answer to a request", () => {
 		acp.replies(full);
 		await acp.prompt("hello");
 		await acp.call("compress", foldFirst);
-		expect(limits(acp)).toEqual([4_096, 1, 4_096]);
+		expect(limits(acp)).toEqual([4_096, 4_096, 4_096]);
 	});
 
 	it("may be a full one in the very request that had to be cut", async () => {
-		const acp = await openAcp({ ...small, seed: work(2, 14_000) });
+		const acp = await openAcp({ ...small, seed: work(1, 14_000), acp: { ...bareAcp, strategy: "model" } });
 		writeFileSync(join(acp.home.cwd, "large.txt"), output(3, 12_000));
 		acp.replies({ ...full, toolCalls: [{ name: "read", arguments: { path: "large.txt" } }] });
 		await acp.prompt("hello");

@@ -29,8 +29,10 @@ describe("a hook inside which something is thrown", () => {
 		expect(acp.requests).toHaveLength(2);
 		expect(textOf(acp.requests[1]?.body.messages[1])).toBe("Look into it");
 		expect(acp.extensionErrors).toEqual([]);
-		const scopes = [...(await acp.logText()).matchAll(/\[error\] \[(\w+)\] message="Error: broken on purpose"/g)];
-		expect(new Set(scopes.map(([, scope]) => scope))).toEqual(new Set(["before_agent_start", "context", "turn_end"]));
+		const scopes = [...(await acp.logText()).matchAll(/\[error\] \[([\w-]+)\] message="Error: broken on purpose"/g)];
+		expect(new Set(scopes.map(([, scope]) => scope))).toEqual(
+			new Set(["before_agent_start", "context", "turn_end", "repetition", "output-cap", "settle", "settled"]),
+		);
 	});
 
 	it("is on again as soon as nothing is thrown any more", async () => {

@@ -15,7 +15,7 @@ const foldTwo = () => acp.call("compress", { content: [{ ...range("m2", "m3"), t
 describe("the status", () => {
 	it("says how full the context is and what can be folded, if nothing else is asked", async () => {
 		expect(await status()).toMatch(
-			/^The view holds about \d+\.\dK of 191\.8K tokens\.\nNothing is folded\.\nCan be folded now: m00002-m00011 \(\d+\.\dK\)\.$/,
+			/^The view holds \d+\.\dK \(±\d+\.\dK\) of 191\.8K tokens\.\nNothing is folded\.\nCan be folded now: m00002-m00011 \(\d+\.\dK\)\.$/,
 		);
 		expect(await status({ view: "overview" })).toBe(await status());
 	});

@@ -61,8 +61,15 @@ describe("compress", () => {
 
 	test("a result names the blocks and what the view takes now", () => {
 		const [line, ...more] = result(compressRenderers, foldedLog().text);
-		expect(line).toMatch(/^b1 b2: [\d.]+K → [\d.]+K of 900\.0K tokens \(ctrl\+o to expand\)$/);
+		expect(line).toMatch(/^b1 b2: [\d.]+K → [\d.]+K \(±[\d.]+K\) of 900\.0K tokens \(ctrl\+o to expand\)$/);
 		expect(more).toEqual([]);
+	});
+
+	test("a result says so if the view still does not fit", () => {
+		const text =
+			"Folded:\nb1 = m00002-m00003\nThe view went from 90.1K to 64.5K (±2.0K) tokens, more than the 60.0K that fit. Go on.";
+		const [line] = result(compressRenderers, text);
+		expect(line).toMatch(/^b1: 90\.1K → 64\.5K \(±2\.0K\) tokens, more than the 60\.0K that/);
 	});
 
 	test("a result says which ranges were refused", () => {

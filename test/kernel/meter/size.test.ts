@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { estimateImageTokens, estimateTokens } from "../../kernel/estimate.ts";
-import type { Message, Part } from "../../kernel/message.ts";
-import { messageTokens, windowOf } from "../../kernel/meter.ts";
+import type { Message, Part } from "../../../kernel/message.ts";
+import { estimateImageTokens, estimateTokens } from "../../../kernel/meter/estimate.ts";
+import { messageTokens } from "../../../kernel/meter/size.ts";
 
 function tokens(content: Message["content"], role = "assistant"): number {
 	return messageTokens({ role, content, timestamp: 1 });
@@ -41,25 +41,5 @@ describe("the tokens of a message", () => {
 	it("survive a call without arguments", () => {
 		const call = JSON.parse('{"type":"toolCall","id":"c","name":"read"}');
 		expect(tokens([call])).toBe(frameTokens + estimateTokens("read"));
-	});
-});
-
-describe("the window", () => {
-	it("is what the user set, else what the model declares, else a default", () => {
-		const limit = (of: { overrideTokens?: number; declaredTokens?: number }) =>
-			windowOf({ ...of, headroomMax: 0.25 }).limitTokens;
-		expect(limit({ overrideTokens: 50_000, declaredTokens: 200_000 })).toBe(50_000);
-		expect(limit({ overrideTokens: 0, declaredTokens: 200_000 })).toBe(200_000);
-		expect(limit({ declaredTokens: 0 })).toBe(128_000);
-		expect(limit({})).toBe(128_000);
-	});
-
-	it("keeps room for the answer: its maximum, but no more than a share", () => {
-		const usable = (answerMaxTokens?: number) =>
-			windowOf({ declaredTokens: 100_000, answerMaxTokens, headroomMax: 0.25 }).usableTokens;
-		expect(usable(8_000)).toBe(92_000);
-		expect(usable(64_000)).toBe(75_000);
-		expect(usable()).toBe(75_000);
-		expect(usable(0)).toBe(75_000);
 	});
 });

@@ -1,0 +1,17 @@
+import type { PacedSettings } from "./schema.ts";
+
+/** From this window on a nudge comes as late as the settings say, below it earlier in proportion (kernel/pipeline/nudge.ts). */
+const fullWindowTokens = 128_000;
+
+/**
+ * The settings for a window of so many tokens, with the pace of one no larger than `compress.maxContextLimit`. Nothing else
+ * depends on that key: what is cut, and when, is a matter of the real window.
+ */
+export function paced(settings: PacedSettings, limitTokens: number): PacedSettings {
+	const { compress } = settings;
+	const { maxContextLimit, keepTokens, stepTokens } = compress;
+	const boundTokens = maxContextLimit <= 1 ? limitTokens * maxContextLimit : maxContextLimit;
+	const share = Math.min(fullWindowTokens, boundTokens) / Math.min(fullWindowTokens, limitTokens);
+	if (share >= 1) return settings;
+	return { ...settings, compress: { ...compress, keepTokens: keepTokens * share, stepTokens: stepTokens * share } };
+}

@@ -1,0 +1,108 @@
+/**
+ * What Pi does for each request with the log of a long session, with and without anchors: its projection of the branch and
+ * its copy of the messages. The walk is the part of the projection that no anchor can spare: Pi lists all entries and goes
+ * twice from the leaf to the root. Times are medians; the machine may be shared, so read ratios.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SessionManager } from "@earendil-works/pi-coding-agent";
+import { anchorDetails, type Entry, planAnchor } from "../../kernel/index.ts";
+import { Log, words } from "../support/log.ts";
+
+/** The goal, in milliseconds a request, at the largest size. */
+const goalMs = 50;
+const rounds = 9;
+const stepsBetweenFolds = 200;
+
+const sizes = process.argv
+	.slice(2)
+	.map(Number)
+	.filter((size) => size > 0);
+const folder = mkdtempSync(join(tmpdir(), "acp-bench-"));
+console.log("messages   anchors   file MB   messages Pi sends   walk   projection   copy   together");
+try {
+	for (const size of sizes.length > 0 ? sizes : [10_000, 100_000]) {
+		const bare = measure(size, false);
+		const anchored = measure(size, true);
+		const share = ((anchored.totalMs / bare.totalMs) * 100).toFixed(1);
+		console.log(
+			`with anchors ${share} % of the time without; goal ≤ ${goalMs} ms: ${anchored.totalMs <= goalMs ? "met" : "missed"}`,
+		);
+	}
+} finally {
+	rmSync(folder, { recursive: true });
+}
+
+function measure(messages: number, isAnchored: boolean) {
+	const path = join(folder, `${messages}-${isAnchored}.jsonl`);
+	const { text, anchors } = sessionFile(messages, isAnchored);
+	writeFileSync(path, text);
+	const manager = SessionManager.open(path);
+	const times = Array.from({ length: rounds }, () => {
+		const begin = performance.now();
+		manager.getEntries();
+		manager.getBranch();
+		manager.getBranch();
+		const start = performance.now();
+		const projection = manager.buildSessionProjection();
+		const projected = performance.now();
+		structuredClone(projection.messages);
+		return { walkMs: start - begin, projectionMs: projected - start, copyMs: performance.now() - projected };
+	});
+	const median = (key: keyof (typeof times)[number]) =>
+		times.map((time) => time[key]).toSorted((a, b) => a - b)[rounds >> 1] ?? 0;
+	const [projectionMs, copyMs] = [median("projectionMs"), median("copyMs")];
+	const totalMs = projectionMs + copyMs;
+	const sent = manager.buildSessionProjection().messages.length;
+	const columns = [
+		messages,
+		anchors,
+		(text.length / 1e6).toFixed(1),
+		sent,
+		ms(median("walkMs")),
+		ms(projectionMs),
+		ms(copyMs),
+		ms(totalMs),
+	];
+	console.log(columns.map((column) => String(column).padStart(8)).join("   "));
+	return { totalMs };
+}
+
+/** A log of steps that folds what is unfolded now and then, anchored by the rule of the adapter or not at all. */
+function sessionFile(messages: number, isAnchored: boolean) {
+	const log = new Log();
+	log.user("Begin.");
+	let folded = 1;
+	let anchors = 0;
+	while (log.branch().lastOrdinal < messages) {
+		for (let step = 0; step < stepsBetweenFolds; step++)
+			log.step("read", { path: `src/file${step}.ts` }, words(200, `s${step}`));
+		log.user("Go on.");
+		const last = log.branch().lastOrdinal;
+		log.compress([{ startId: `m${folded}`, endId: `m${last - 1}`, summary: words(200, "sum") }]);
+		folded = last;
+		const anchor = isAnchored ? planAnchor(log.branch(), log.view()) : undefined;
+		if (anchor === undefined || anchor.replacedTokens < 8 * anchor.sizeTokens) continue;
+		log.anchor(anchor.summary, anchor.firstKeptId);
+		anchors += 1;
+	}
+	const header = { type: "session", version: 3, id: "bench", timestamp: new Date(0).toISOString(), cwd: folder };
+	const lines = [...log.entries.values()].map(lineOf);
+	return { text: `${[header, ...lines].map((line) => JSON.stringify(line)).join("\n")}\n`, anchors };
+}
+
+function lineOf(entry: Entry): object {
+	const { id, parentId, timestampMs } = entry;
+	const base = { id, parentId, timestamp: new Date(timestampMs).toISOString() };
+	if (entry.kind === "anchor") {
+		const { content } = entry.shownAs;
+		const firstKeptEntryId = entry.firstKeptId ?? id;
+		return { ...base, type: "compaction", summary: content, firstKeptEntryId, tokensBefore: 1, details: anchorDetails };
+	}
+	return { ...base, type: "message", message: entry.kind === "message" ? entry.message : undefined };
+}
+
+function ms(time: number): string {
+	return `${time.toFixed(1)} ms`;
+}
