@@ -30,15 +30,18 @@ export function planHandover(view: View, { branch, window, settings }: Context):
 	const runs = runsOf(told);
 	const blockTokens = runs.reduce((sum, run) => sum + (run.kind === "block" ? estimateTokens(run.text) : 0), 0);
 	const units = runs.filter((run) => run.kind === "units").length;
-	const eachTokens = (leftTokens - blockTokens) / Math.max(1, units);
+	const eachTokens = (leftTokens - blockTokens) / Math.max(1, units) - frameTokens;
 	const summary =
 		eachTokens > leastRunTokens
 			? runs.map((run) => (run.kind === "block" ? run.text : tell(run.pieces, eachTokens))).join("\n\n")
-			: tell(told, leftTokens);
+			: tell(told, leftTokens - frameTokens);
 	const kept = pieces[keptFrom];
 	const first = kept?.kind === "unit" ? kept.records[0] : undefined;
 	return { summary, firstKeptId: first?.entry.id ?? null };
 }
+
+/** What the frame around a text told by rules takes. */
+const frameTokens = 40;
 
 /** With less room than this for each run of messages the blocks are told by rules too. */
 const leastRunTokens = 200;

@@ -6,6 +6,7 @@ export { type RangeRequest, readCompressArguments } from "./arguments.ts";
 export type { Block, Span } from "./block.ts";
 export { type FoldPlan, planFold } from "./compress.ts";
 export type { Sidecar } from "./contract.ts";
+export { planCollapse } from "./degenerate.ts";
 export { hasEcho, withoutEchoes, withoutLastEcho } from "./echo.ts";
 export type { Entry } from "./entry.ts";
 export { type Fit, planFit } from "./guarantee.ts";

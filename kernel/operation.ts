@@ -21,8 +21,13 @@ export interface LoggedBlock {
 	readonly sizeTokens: number;
 }
 
-/** `hide`: the unit that begins with this message leaves the view. `truncate`: the text keeps `keepChars` at both ends. */
-export type ReductionRule = { readonly rule: "hide" } | { readonly rule: "truncate"; readonly keepChars: number };
+/**
+ * `hide`: the unit that begins with this message leaves the view. `truncate`: long texts keep `keepChars` at both ends.
+ * `collapse`: runs of the same characters are shortened.
+ */
+export type ReductionRule =
+	| { readonly rule: "hide" | "collapse" }
+	| { readonly rule: "truncate"; readonly keepChars: number };
 
 /** A change of an older message that a commit carries. */
 export type LoggedReduction = ReductionRule & {
@@ -141,7 +146,7 @@ function isReduction(value: unknown): value is LoggedReduction {
 		typeof value.id === "string" &&
 		isPositive(value.ordinal) &&
 		isCount(value.savedTokens) &&
-		(value.rule === "hide" || (value.rule === "truncate" && isCount(value.keepChars)))
+		(value.rule === "hide" || value.rule === "collapse" || (value.rule === "truncate" && isCount(value.keepChars)))
 	);
 }
 

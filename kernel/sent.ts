@@ -27,25 +27,31 @@ export function branchItems(branch: Branch, takesImages = true): readonly Item[]
  */
 export function outgoingItems(branch: Branch, outgoing: readonly Message[], takesImages = true): readonly Item[] {
 	const expected = sent(branch).filter((each) => !isSystem(each.message));
-	const item = (each: Sent) => entryItem(branch, each, takesImages);
-	const itemsOf = (messages: readonly Message[], among: readonly Sent[]) => {
+	const itemOf = (each: Sent) => entryItem(branch, each, takesImages);
+	const matched = (messages: readonly Message[], among: readonly Sent[]): readonly Item[] => {
 		const match = matcher(among);
 		return messages.map((message) => {
 			const found = isSystem(message) ? undefined : match(message);
-			return found === undefined ? foreignItem(message) : item({ ...found, message });
+			return found === undefined ? foreignItem(message) : itemOf({ ...found, message });
 		});
 	};
 	const anchor = branch.leaf?.anchor;
-	if (anchor?.entry.kind !== "anchor") return itemsOf(outgoing, expected);
+	if (anchor?.entry.kind !== "anchor") return matched(outgoing, expected);
 	const { shownAs } = anchor.entry;
+	const from = firstKept(branch, anchor, expected);
+	const hidden = expected.slice(0, from);
 	// It comes first of all that the host sends, and may share its moment with what follows.
 	const shownAt = outgoing.findIndex((message) => isShownAs(message, shownAs));
-	const rest = shownAt < 0 ? outgoing : outgoing.toSpliced(shownAt, 1);
-	const from = firstKept(branch, anchor, expected);
-	const items: readonly Item[] = itemsOf(rest, expected.slice(from));
-	const firstOther = rest.findIndex((message) => !isSystem(message));
-	const place = shownAt >= 0 ? shownAt : firstOther < 0 ? rest.length : firstOther;
-	return items.toSpliced(place, 0, ...expected.slice(0, from).map(item));
+	if (shownAt >= 0) {
+		const items = matched(outgoing.toSpliced(shownAt, 1), expected.slice(from));
+		return items.toSpliced(shownAt, 0, ...hidden.map(itemOf));
+	}
+	const items = matched(outgoing, expected);
+	const records = new Set(hidden.map((each) => each.record));
+	// Another extension took the anchor away, or has put what it stands for in its place.
+	if (items.some((each) => each.kind === "entry" && records.has(each.record))) return items;
+	const firstOther = outgoing.findIndex((message) => !isSystem(message));
+	return items.toSpliced(firstOther < 0 ? outgoing.length : firstOther, 0, ...hidden.map(itemOf));
 }
 
 /** Where among the expected messages those begin that the host still sends beside an anchor. */

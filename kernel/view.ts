@@ -1,4 +1,4 @@
-import { alternate } from "./alternate.ts";
+import { alternate, type Origin } from "./alternate.ts";
 import type { Block } from "./block.ts";
 import type { Message } from "./message.ts";
 import { appendLine, mapText } from "./message.ts";
@@ -138,8 +138,13 @@ export function toMessages(view: View, { branch, calibration, isAlternating }: C
 	const nudge = view.nudge && { ...extensionMessage(nudgeMessageType, view.nudge.text), timestamp: latest(messages) };
 	const all = nudge === undefined ? messages : [...messages, nudge];
 	if (!isAlternating) return all;
-	const ours = new Set(view.items.flatMap((item) => (item.kind === "block" ? item.message : [])));
-	return alternate(all, (message) => message === nudge || ours.has(message));
+	const origins = new Map<Message, Origin>(nudge === undefined ? [] : [[nudge, "ours"]]);
+	for (const [index, item] of view.items.entries()) {
+		const message = messages[index] ?? item.message;
+		if (item.kind === "block") origins.set(message, "ours");
+		if (item.kind === "entry" && item.record.isSilent) origins.set(message, "unsent");
+	}
+	return alternate(all, (message) => origins.get(message) ?? "other");
 }
 
 /**

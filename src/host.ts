@@ -47,7 +47,7 @@ const sessionMethods = ["getSessionId", "getSessionFile", "getHeader", "getLeafI
 export function hostProblem({ sessionManager }: Pick<ExtensionContext, "sessionManager">): string | undefined {
 	if (Number.parseInt(VERSION, 10) < 1) return `Pi ${VERSION} is older than 1.0`;
 	const missing = sessionMethods.find((name) => typeof sessionManager?.[name] !== "function");
-	return missing && `this host has no ${missing}, as Pi's session API has`;
+	return missing && `this host lacks ${missing} of Pi's session API`;
 }
 
 /** The `api` of a model that sends each request to another one; Pi then knows the limits of the one that answered last. */

@@ -20,6 +20,7 @@ import { onModelSelect } from "./hooks/model.ts";
 import { onBeforeAgentStart } from "./hooks/prompt.ts";
 import { onBeforeSettle, onSettled } from "./hooks/settle.ts";
 import { takeOver } from "./hooks/takeover.ts";
+import { sayUpdate } from "./hooks/update.ts";
 import { hostProblem } from "./host.ts";
 import { createSessions, type Sessions } from "./session.ts";
 import { createTools } from "./tools/index.ts";
@@ -45,6 +46,9 @@ function registerSession(pi: ExtensionAPI, sessions: Sessions): void {
 			tools.register(ctx);
 			onSessionStart(sessions, ctx);
 			await takeOver(sessions, ctx);
+			// Nobody waits for it, and where npm cannot be asked there is nothing to say.
+			const { log } = sessions.at(ctx).session;
+			sayUpdate(pi, sessions, ctx, Date.now()).catch((error: unknown) => log.info("update", { error: String(error) }));
 		}),
 	);
 	pi.on(

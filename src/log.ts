@@ -91,10 +91,22 @@ function formatLine(time: Date, level: string, scope: string, fields: LogFields)
 }
 
 function formatValue(key: string, value: string): string {
-	const text = key === "stack" ? cutStack(value) : cut(value, valueCharacters);
+	const text = key === "stack" ? redacted(cutStack(value)) : brief(value);
 	if (/^[^\s"=\\\p{C}]+$/u.test(text)) return text;
 	// JSON leaves other control and format characters as they are, and a terminal may obey them.
 	return JSON.stringify(text).replaceAll(/[\p{C}\u2028\u2029]/gu, escapeUnits);
+}
+
+/** Keys of providers by their prefixes, web tokens, passwords in addresses, and what follows a name that says it is secret. */
+const credentials = [
+	/\b(?:[spr]k|gsk|xai|gh[pos]|github_pat|glpat|hf|xox[abp]|AIza|ya29|A[KS]IA|r8|nvapi|pplx|eyJ)[-_.]?[\w.*-]{12,}/g,
+	/(?<=:\/\/[^\s/:@]{0,80}:)[^\s/@]+(?=@)/g,
+	/(?<=\b(?:bearer|basic) |(?:api[-_ ]?key|authorization|access[-_ ]?token|secret(?:[-_ ]?key)?|password)["']?(?: provided)?(?: ?[:=] ?| is )["']?)(?!bearer|basic)[^\s"',;}]{4,}/gi,
+];
+
+/** A text without what looks like a credential. */
+export function redacted(text: string): string {
+	return credentials.reduce((safe, pattern) => safe.replace(pattern, "***"), text);
 }
 
 function escapeUnits(character: string): string {
@@ -107,8 +119,13 @@ function cutStack(stack: string): string {
 	const lines = stack.split("\n");
 	let first = lines.length;
 	while (first > 1 && /^\s+at /.test(lines[first - 1] ?? "")) first--;
-	const message = cut(lines.slice(0, first).join("\n"), valueCharacters);
+	const message = brief(lines.slice(0, first).join("\n"));
 	return cut([message, ...lines.slice(first)].join("\n"), stackCharacters);
+}
+
+/** A credential across the end of what is shown must not be cut beyond recognition, and a long text not be searched. */
+function brief(text: string): string {
+	return cut(redacted(text.slice(0, 5 * valueCharacters)), valueCharacters);
 }
 
 function cut(text: string, limit: number): string {

@@ -21,7 +21,7 @@ import { createConfig, type LiveConfig } from "./config/load.ts";
 import { paced } from "./config/pace.ts";
 import type { Config } from "./config/schema.ts";
 import { type CompressOwner, createOwnership, type Host, hostOf, UnsupportedHost } from "./host.ts";
-import { createLog, type Log } from "./log.ts";
+import { createLog, type Log, redacted } from "./log.ts";
 import { createSidecarStore, type SidecarStore, sidecarPath } from "./store/sidecar.ts";
 import { compressParameters } from "./tools/compress-parameters.ts";
 import { version } from "./version.ts";
@@ -41,6 +41,8 @@ export interface Session {
 	readonly noticed: Set<string>;
 	/** The user message after whose refused request one more was made. */
 	continuedAfter: string | undefined;
+	/** The last failures, oldest first: what failed, and how. */
+	readonly failures: string[];
 	/** True while the user hands the session over to Pi alone. */
 	isHandingOver: boolean;
 }
@@ -88,6 +90,7 @@ const unknownModel: ModelTraits = { key: undefined, countsAnswer: true, takesIma
 
 export function createSessions(pi: ExtensionAPI): Sessions {
 	const known = new Map<string, Session>();
+	const views = new WeakMap<Moment, View>();
 	const ownership = createOwnership(pi, compressParameters);
 	let latest: Session | undefined;
 	let hasSaidHost = false;
@@ -127,7 +130,11 @@ export function createSessions(pi: ExtensionAPI): Sessions {
 			return at(ctx);
 		},
 		reserveTokens: () => pi.getSettings().compaction?.reserveTokens ?? defaultReserveTokens,
-		view: ({ branch, context }) => standingView(branch, context),
+		view(moment) {
+			const found = views.get(moment) ?? standingView(moment.branch, moment.context);
+			views.set(moment, found);
+			return found;
+		},
 		notice({ session, host }, text, level, key = text) {
 			if (session.noticed.has(key)) return;
 			session.noticed.add(key);
@@ -142,17 +149,22 @@ export function createSessions(pi: ExtensionAPI): Sessions {
 			}
 			const fields = { message: String(error), stack: error instanceof Error ? error.stack : undefined };
 			if (latest === undefined) process.stderr.write(`pi-billion-context: ${scope}: ${fields.message}\n`);
-			else latest.log.error(scope, fields);
+			else {
+				latest.log.error(scope, fields);
+				keep(latest.failures, `${scope}: ${fields.message}`);
+			}
 		},
-		async saveSidecar({ session, host, branch, mayFold }) {
-			const { state } = branch;
-			const path = sidecarPath(host);
-			if (path === undefined || !mayFold || state.blocks.size === 0) return;
-			if (state === session.savedState) return session.sidecar.flush();
-			session.savedState = state;
-			await session.sidecar.save(path, encodeSidecar(branch, version));
-		},
+		saveSidecar,
 	};
+}
+
+async function saveSidecar({ session, host, branch, mayFold }: Moment): Promise<void> {
+	const { state } = branch;
+	const path = sidecarPath(host);
+	if (path === undefined || !mayFold || state.blocks.size === 0) return;
+	if (state === session.savedState) return session.sidecar.flush();
+	session.savedState = state;
+	await session.sidecar.save(path, encodeSidecar(branch, version));
 }
 
 /** Pi lets no answer be longer than the declared window less the request and this margin. */
@@ -170,6 +182,13 @@ function answerableTokens(declaredTokens: number | undefined): number {
 	return Math.floor(Math.max(declaredTokens - piMarginTokens - leastAnswerTokens, declaredTokens * leastRequestShare));
 }
 
+const keptFailures = 5;
+
+function keep(failures: string[], failure: string): void {
+	failures.push(redacted(failure.slice(0, 400)).slice(0, 200));
+	if (failures.length > keptFailures) failures.shift();
+}
+
 function openSession(host: Host): Session {
 	const config = createConfig({
 		home: homedir(),
@@ -179,6 +198,7 @@ function openSession(host: Host): Session {
 		environment: process.env,
 	});
 	const { logPath } = config.current();
+	const failures: string[] = [];
 	const log = createLog({ path: logPath, debug: () => config.current().debug, now: () => new Date() });
 	const timeline = new Timeline(replayCall);
 	return {
@@ -187,10 +207,14 @@ function openSession(host: Host): Session {
 		archive: createArchive(timeline),
 		config,
 		log,
-		sidecar: createSidecarStore((problem) => log.warn("sidecar", { problem })),
+		sidecar: createSidecarStore((problem) => {
+			log.warn("sidecar", { problem });
+			keep(failures, `sidecar: ${problem}`);
+		}),
 		savedState: undefined,
 		shownNudge: undefined,
 		noticed: new Set(),
+		failures,
 		continuedAfter: undefined,
 		isHandingOver: false,
 	};

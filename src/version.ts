@@ -1,4 +1,2 @@
-import manifest from "../package.json" with { type: "json" };
-
-/** The version of this package. */
-export const { version } = manifest;
+/** The version of this package; the manifest itself would make the bundle larger. */
+export const version = "0.1.0";

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { Check } from "typebox/value";
 import { expect, test } from "vitest";
-import { configurationDocument, configurationSchema } from "../src/config/document.ts";
+import { configurationDocument, configurationSchema, settingsSchema } from "../src/config/document.ts";
 import { parseJsonc } from "../src/config/jsonc.ts";
 import { describeProblems, readDocument, readEnvironment, resolveFor } from "../src/config/merge.ts";
-import { allKeys, settingsSchema } from "../src/config/schema.ts";
+import { allKeys } from "../src/config/schema.ts";
 import { protocolDocument } from "./support/protocol-document.ts";
 
 const update = "differs from the schema; run: npm run docs";

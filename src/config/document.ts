@@ -1,4 +1,7 @@
-import { allKeys, type PlacedKey, settingsSchema, tunableKeys } from "./schema.ts";
+import { type TObject, type TSchema, Type } from "typebox";
+import { descriptions } from "./descriptions.ts";
+import type { Group, Node } from "./key.ts";
+import { allKeys, type PlacedKey, settingsGroup, tunableKeys } from "./schema.ts";
 
 /** The text of CONFIGURATION.md. */
 export function configurationDocument(): string {
@@ -50,6 +53,44 @@ export function configurationSchema(): string {
 	return `${JSON.stringify(settingsSchema, undefined, "\t")}\n`;
 }
 
+/** The typebox schema of the whole file, which is also the JSON schema for editors. */
+export const settingsSchema: TObject = Type.Object(
+	{
+		$schema: Type.Optional(Type.String({ description: "Address of this schema, for completion in editors." })),
+		...properties(settingsGroup),
+	},
+	{
+		$schema: "http://json-schema.org/draft-07/schema#",
+		title: "Settings of pi-billion-context",
+		additionalProperties: false,
+	},
+);
+
+function schemaOf(node: Node, path: readonly string[]): TSchema {
+	if (node.kind === "key") return { ...node.schema, description: describe(path), default: node.default };
+	if (node.kind === "group") return Type.Object(properties(node, path), { additionalProperties: false });
+	const isModels = path.at(-1) === "models";
+	const description = isModels
+		? "Overrides by model; a key that is not set here keeps the value of its provider."
+		: "Overrides by provider; a key that is not set here keeps its value from above.";
+	return Type.Record(Type.String(), schemaOf(node.each, []), { description });
+}
+
+function properties(of: Group, path: readonly string[] = []): Record<string, TSchema> {
+	return Object.fromEntries(
+		Object.entries(of.keys).map(([name, node]) => [name, Type.Optional(schemaOf(node, [...path, name]))]),
+	);
+}
+
+/** The description of a key; the path begins at the top, or below a provider or a model. */
+function describe(path: readonly string[]): string {
+	const found = path.reduce<unknown>(
+		(tree, name) => Object.entries(tree ?? {}).find(([key]) => key === name)?.[1],
+		descriptions,
+	);
+	return String(found);
+}
+
 const configurationExample = `{
 	"$schema": "./acp.schema.json",
 	// Calls of these tools and their results always stay as they are.
@@ -66,7 +107,7 @@ const configurationExample = `{
 }`;
 
 function keyRow({ path, key }: PlacedKey): string {
-	const cells = [code(path.join(".")), key.form, code(JSON.stringify(key.default)), key.range || "–", key.description];
+	const cells = [code(path.join(".")), key.form, code(JSON.stringify(key.default)), key.range || "–", describe(path)];
 	return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
 }
 

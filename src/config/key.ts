@@ -5,7 +5,6 @@ import { Check } from "typebox/value";
 export interface Key<T> {
 	readonly kind: "key";
 	readonly schema: TSchema;
-	readonly description: string;
 	readonly default: T;
 	/** What a value looks like, in words. */
 	readonly form: string;
@@ -28,7 +27,6 @@ export interface Group {
 /** Groups of the same keys under names that the user chooses. */
 export interface Table {
 	readonly kind: "table";
-	readonly description: string;
 	readonly each: Group;
 }
 
@@ -42,7 +40,6 @@ type NodeOf<T> = [T] extends [Plain] ? Key<T> : { readonly kind: "group"; readon
 
 interface KeyOptions<T> {
 	readonly default: T;
-	readonly description: string;
 	readonly environment?: string;
 }
 
@@ -57,8 +54,8 @@ export function group<Keys>(keys: Keys): { readonly kind: "group"; readonly keys
 }
 
 /** Repeats a group under free names. */
-export function table(description: string, each: Group): Table {
-	return { kind: "table", description, each };
+export function table(each: Group): Table {
+	return { kind: "table", each };
 }
 
 const words: Readonly<Record<string, boolean>> = {
@@ -74,7 +71,7 @@ const words: Readonly<Record<string, boolean>> = {
 
 /** True or false; in the environment also 1, 0, yes, no, on and off. */
 export function flag(options: KeyOptions<boolean>): Key<boolean> {
-	const schema = Type.Boolean(annotations(options));
+	const schema = Type.Boolean();
 	return {
 		...described(options, "`true` or `false`", ""),
 		schema,
@@ -85,7 +82,7 @@ export function flag(options: KeyOptions<boolean>): Key<boolean> {
 
 /** A whole number. */
 export function count(options: NumberOptions): Key<number> {
-	const schema = Type.Integer({ ...annotations(options), ...limits(options) });
+	const schema = Type.Integer(limits(options));
 	const read = (value: unknown) => (Check(schema, value) ? value : undefined);
 	return {
 		...described(options, "whole number", between(options, written)),
@@ -107,7 +104,7 @@ export function tokens(options: NumberOptions): Key<number> {
 	};
 	return {
 		...described(options, 'tokens: `20000` or `"20K"`', between(options, written)),
-		schema: Type.Union([whole, Type.String({ pattern: tokenText.source })], annotations(options)),
+		schema: Type.Union([whole, Type.String({ pattern: tokenText.source })]),
 		read,
 		readText: read,
 	};
@@ -129,7 +126,7 @@ export function share(options: NumberOptions): Key<number> {
 	};
 	return {
 		...described(options, 'share: `0.75` or `"75%"`', between(options, percent)),
-		schema: Type.Union([part, Type.String({ pattern: percentText.source })], annotations(options)),
+		schema: Type.Union([part, Type.String({ pattern: percentText.source })]),
 		read,
 		readText: (text) => read(/^\d*\.?\d+$/.test(text) ? Number(text) : text),
 	};
@@ -140,23 +137,14 @@ function parsePercent(text: string): number | undefined {
 	return match ? Number(match[1]) / 100 : undefined;
 }
 
-/** A part of a whole: a share of it (at most 1), or a number of tokens (from `minimum` on). */
+/** A part of a whole: a share of it, at least `least`, or a number of tokens. */
 export function portion(options: NumberOptions & { readonly least: number }): Key<number> {
-	const { least, minimum, maximum } = options;
-	const part = Type.Number({ minimum: least, maximum: 1 });
-	const whole = Type.Integer({ minimum, maximum });
-	const read = (value: unknown) => {
-		const amount = typeof value === "string" ? (parsePercent(value) ?? parseTokens(value)) : value;
-		return Check(part, amount) || Check(whole, amount) ? amount : undefined;
-	};
-	const texts = Type.String({ pattern: `${percentText.source}|${tokenText.source}` });
+	const part = share({ ...options, minimum: options.least, maximum: 1 });
+	const whole = tokens(options);
+	const read = (value: unknown) => part.read(value) ?? whole.read(value);
 	return {
-		...described(
-			options,
-			'share or tokens: `"75%"` or `"100K"`',
-			`${between({ ...options, minimum: least, maximum: 1 }, percent)}, or ${between(options, written)}`,
-		),
-		schema: Type.Union([part, whole, texts], annotations(options)),
+		...described(options, `${part.form}, or ${whole.form}`, `${part.range}, or ${whole.range}`),
+		schema: Type.Union([part.schema, whole.schema]),
 		read,
 		readText: read,
 	};
@@ -164,7 +152,7 @@ export function portion(options: NumberOptions & { readonly least: number }): Ke
 
 /** A list of names, which may be empty; in the environment separated by commas. */
 export function names(options: KeyOptions<readonly string[]>): Key<readonly string[]> {
-	const schema = Type.Array(Type.String({ minLength: 1 }), annotations(options));
+	const schema = Type.Array(Type.String({ minLength: 1 }));
 	return {
 		...described(options, "list of names", ""),
 		schema,
@@ -179,7 +167,7 @@ export function names(options: KeyOptions<readonly string[]>): Key<readonly stri
 
 /** One of a few words. */
 export function choice<T extends string>(options: KeyOptions<T> & { readonly values: readonly T[] }): Key<T> {
-	const schema = Type.Enum([...options.values], annotations(options));
+	const schema = Type.Enum([...options.values]);
 	const read = (value: unknown) => options.values.find((each) => each === value);
 	const listed = options.values.map((value) => `\`"${value}"\``).join(", ");
 	return { ...described<T>(options, `one of ${listed}`, ""), schema, read, readText: read };
@@ -187,18 +175,13 @@ export function choice<T extends string>(options: KeyOptions<T> & { readonly val
 
 /** The path of a file. */
 export function path(options: KeyOptions<string>): Key<string> {
-	const schema = Type.String({ ...annotations(options), pattern: "^[^\\u0000]+$" });
+	const schema = Type.String({ pattern: "^[^\\u0000]+$" });
 	const read = (value: unknown) => (Check(schema, value) ? value : undefined);
 	return { ...described(options, "path", ""), schema, read, readText: read };
 }
 
 function described<T>(options: KeyOptions<T>, form: string, range: string) {
-	const { description, environment = "" } = options;
-	return { kind: "key", description, default: options.default, form, range, environment } as const;
-}
-
-function annotations<T>(options: KeyOptions<T>) {
-	return { description: options.description, default: options.default };
+	return { kind: "key", default: options.default, form, range, environment: options.environment ?? "" } as const;
 }
 
 function limits({ minimum, maximum }: NumberOptions) {

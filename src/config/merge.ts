@@ -1,6 +1,6 @@
 import type { Group, Key, Node, Table } from "./key.ts";
 import { type Candidate, nearest } from "./nearest.ts";
-import { translateReference } from "./reference.ts";
+import { isForeign, isGroupThere, isOfProviders, nameHere, providersIn } from "./reference.ts";
 import { allKeys, type KeyValues, listKeys, type PlacedKey, settingsGroup } from "./schema.ts";
 
 type Path = readonly string[];
@@ -28,18 +28,25 @@ export interface Layers {
 const maxProblems = 20;
 
 /** Reads the document of a settings file, one of billion-context-pi as well; whatever is in it, it yields a layer. */
-export function readDocument(source: string, written: unknown): Layer {
-	const { document, unknown } = translateReference(written, (name) => Object.hasOwn(settingsGroup.keys, name));
+export function readDocument(source: string, document: unknown): Layer {
 	const values = new Map<string, unknown>();
+	const inCompress = new Map<string, unknown>();
 	const problems: Problem[] = [];
+	const foreign: string[] = [];
 	let omitted = 0;
 	const report = (describe: () => Problem) => {
 		if (problems.length < maxProblems) problems.push(describe());
 		else omitted++;
 	};
-	readNode({ values, report, scope: settingsGroup, scopePath: [] }, settingsGroup, document, []);
+	const reading = { values, report, foreign, scope: settingsGroup, scopePath: [] };
+	readNode(reading, settingsGroup, document, []);
+	readNode({ ...reading, values: inCompress }, settingsGroup, providersIn(document), []);
+	for (const [address, value] of inCompress) if (!values.has(address)) values.set(address, value);
 	if (omitted > 0) problems.push({ text: `${omitted} more faults are not listed` });
-	if (unknown.length > 0) problems.push({ text: `${listed(unknown)}: known to billion-context-pi only, and ignored` });
+	if (foreign.length > 0) {
+		const listed = foreign.slice(0, maxProblems).join(", ") + (foreign.length > maxProblems ? ", …" : "");
+		problems.push({ text: `${listed}: known to billion-context-pi only, and ignored` });
+	}
 	return { source, values, problems };
 }
 
@@ -61,6 +68,8 @@ export function readEnvironment(environment: Readonly<Record<string, string | un
 interface Reading {
 	readonly values: Map<string, unknown>;
 	readonly report: (describe: () => Problem) => void;
+	/** Keys that only billion-context-pi knows, as they are written. */
+	readonly foreign: string[];
 	/** The group whose keys a name is compared with, and where it stands. */
 	readonly scope: Group;
 	readonly scopePath: Path;
@@ -68,23 +77,37 @@ interface Reading {
 
 function readNode(reading: Reading, node: Node, value: unknown, path: Path): void {
 	if (node.kind === "key") readKey(reading, node, value, path);
+	// A switch there.
+	else if (typeof value === "boolean" && dotted(path) === "rules") reading.foreign.push("rules");
 	else if (!isObject(value)) reading.report(() => ({ text: notAnObject(value, path) }));
 	else if (node.kind === "group") readGroup(reading, node, value, path);
 	else readTable(reading, node, value, path);
 }
 
-function readKey(reading: Reading, key: Key<unknown>, value: unknown, path: Path): void {
+function readKey(reading: Reading, key: Key<unknown>, written: unknown, path: Path): void {
+	let value = written;
+	if (isObject(written) && isGroupThere(path)) {
+		const { enabled, ...rest } = written;
+		reading.foreign.push(...Object.keys(rest).map((name) => dotted([...path, name])));
+		if (enabled === undefined) return;
+		value = enabled;
+	}
 	const read = key.read(value);
 	if (read !== undefined) reading.values.set(addressOf(path), read);
 	else reading.report(() => ({ path, text: `${dotted(path)} is ${show(value)}, expected ${wanted(key)}` }));
 }
 
 function readGroup(reading: Reading, group: Group, value: object, path: Path): void {
-	for (const [name, child] of Object.entries(value)) {
-		if (path.length === 0 && name === "$schema") continue;
+	for (const [written, child] of Object.entries(value)) {
+		const isRead = path.length === 0 ? written === "$schema" : isOfProviders([...path, written], child);
+		if (isRead) continue;
+		// Of two names for one thing ours counts.
+		const name = Object.hasOwn(value, nameHere(written)) ? written : nameHere(written);
+		const place = [...path, name];
 		const node = Object.hasOwn(group.keys, name) ? group.keys[name] : undefined;
-		if (node) readNode(reading, node, child, [...path, name]);
-		else reading.report(() => unknownKey(reading, [...path, name]));
+		if (node) readNode(reading, node, child, place);
+		else if (isForeign(place.slice(reading.scopePath.length))) reading.foreign.push(dotted(place));
+		else if (name === nameHere(name)) reading.report(() => unknownKey(reading, place));
 	}
 }
 
@@ -192,11 +215,6 @@ function showOne(value: unknown): string {
 	if (typeof value === "string") return quote(value);
 	if (Array.isArray(value)) return "[…]";
 	return typeof value === "object" && value !== null ? "{…}" : String(value);
-}
-
-function listed(paths: readonly string[]): string {
-	const shown = paths.slice(0, 30).map((path) => dotted(path.split(".")));
-	return shown.join(", ") + (paths.length > shown.length ? ", …" : "");
 }
 
 function quote(text: string): string {

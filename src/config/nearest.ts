@@ -12,19 +12,24 @@ const comparedCharacters = 60;
  * The first of several equal ones; "" without candidates.
  */
 export function nearest(path: readonly string[], candidates: readonly Candidate[]): string {
-	let best = { shown: "", distance: Number.POSITIVE_INFINITY };
-	for (const { path: known, shown } of candidates) {
-		const whole = distance(path.join("."), known.join("."));
-		const last = distance(path.at(-1) ?? "", known.at(-1) ?? "") + 0.5;
-		if (Math.min(whole, last) < best.distance) best = { shown, distance: Math.min(whole, last) };
+	let shown = "";
+	let best = Number.POSITIVE_INFINITY;
+	for (const candidate of candidates) {
+		const whole = distance(path.join("."), candidate.path.join("."), best);
+		const last = distance(path.at(-1) ?? "", candidate.path.at(-1) ?? "", best - 0.5) + 0.5;
+		if (Math.min(whole, last) < best) {
+			best = Math.min(whole, last);
+			shown = candidate.shown;
+		}
 	}
-	return best.shown;
+	return shown;
 }
 
-/** Levenshtein distance without regard to case. */
-function distance(left: string, right: string): number {
+/** Levenshtein distance without regard to case; at least `limit` where the lengths alone differ by that much. */
+function distance(left: string, right: string, limit: number): number {
 	const from = left.slice(0, comparedCharacters).toLowerCase();
 	const to = right.slice(0, comparedCharacters).toLowerCase();
+	if (Math.abs(from.length - to.length) >= limit) return limit;
 	let row = Array.from({ length: to.length + 1 }, (_, index) => index);
 	for (let i = 1; i <= from.length; i++) {
 		const next = [i];

@@ -34,8 +34,7 @@ interface Episode {
 	readonly ends: Set<AbortController>;
 }
 
-const throttled =
-	/throttl|too many tokens,? please wait|tokens? (?:rate limit|per[ -]min)|tokens? (?:usage )?per minute|\btpm\b/i;
+const throttled = /throttl|too many tokens,? please wait|tokens? (?:rate limit|(?:usage )?per[ -]min)|\btpm\b/i;
 
 /** What no wait of minutes helps with: a plan is used up, or one request is more than the rate allows. */
 const otherLimit =
@@ -137,7 +136,7 @@ class Throttle {
 		const at = new Date(Date.now() + delayMs).toTimeString().slice(0, 8);
 		if (config.ui.statusLine) host.setStatus(`acp throttled, retry ${retries}/${this.#pace.retries} at ${at}`);
 		const { wait = pause } = this.#pace;
-		await wait(delayMs, ctx.signal === undefined ? end.signal : AbortSignal.any([ctx.signal, end.signal]));
+		await wait(delayMs, AbortSignal.any([end.signal, ctx.signal ?? end.signal]));
 		episode.ends.delete(end);
 		showStatusLine(this.#sessions, this.#sessions.at(ctx));
 	}
@@ -184,7 +183,7 @@ async function endOnceQueued(ctx: ExtensionContext, end: AbortController): Promi
 }
 
 function notice({ firstDelayMs, retries }: ThrottlePace): string {
-	return `pi-billion-context: the provider throttles tokens. The request is made again in ${firstDelayMs / 1_000} seconds, then at longer intervals, at most ${retries} times; a message of yours is sent at once, an interrupt ends it.`;
+	return `pi-billion-context: the provider throttles tokens; trying again in ${firstDelayMs / 1_000} seconds, then less often, at most ${retries} times; interrupt to stop.`;
 }
 
 function pause(delayMs: number, signal: AbortSignal): Promise<void> {

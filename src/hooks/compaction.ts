@@ -1,14 +1,13 @@
 import type { ExtensionContext, SessionBeforeCompactEvent } from "@earendil-works/pi-coding-agent";
 import {
 	anchorDetails,
-	estimateOf,
 	type Fit,
 	formatTokens,
 	planAnchor,
 	planFit,
 	planHandover,
 	planWhole,
-	readingOf,
+	viewReading,
 } from "../../kernel/index.ts";
 import type { Moment, Sessions } from "../session.ts";
 
@@ -70,7 +69,7 @@ function onThreshold(
 	if (anchored !== undefined) return anchored;
 	const { window, settings, calibration } = moment.context;
 	if (settings.strategy === "model") {
-		const { sizeTokens } = readingOf(calibration, estimateOf(sessions.view(moment), calibration));
+		const { sizeTokens } = viewReading(sessions.view(moment), calibration);
 		if (sizeTokens < moment.emergencyTokens * leastShare) return { cancel: true };
 		const step = Math.floor(sizeTokens / settings.compress.stepTokens);
 		const text = `pi-billion-context: the context holds ${formatTokens(sizeTokens)} tokens; folding it is left to the model (strategy "model").`;

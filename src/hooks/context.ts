@@ -2,6 +2,7 @@ import type { ContextWithSystemEvent, ExtensionContext } from "@earendil-works/p
 import {
 	blockMessageType,
 	outgoingItems,
+	planCollapse,
 	planFit,
 	planRules,
 	project,
@@ -11,6 +12,7 @@ import {
 import type { Moment, Sessions } from "../session.ts";
 import { outgoing } from "../transcript/to-pi.ts";
 import { showStatusLine } from "../ui/status-line.ts";
+import { traceRequest } from "./trace.ts";
 
 /** A view, and the moment whose state it shows. */
 interface Seen {
@@ -27,11 +29,22 @@ export function onContext(sessions: Sessions, event: ContextWithSystemEvent, ctx
 		const { branch, context } = moment;
 		return { moment, view: project(outgoingItems(branch, list.messages, context.takesImages), context) };
 	};
-	const { moment: fitted, view } = makeFit(sessions, ctx, foldByRules(sessions, ctx, see(moment), see), see);
+	const whole = collapse(sessions, ctx, see(moment), see);
+	const { moment: fitted, view } = makeFit(sessions, ctx, foldByRules(sessions, ctx, whole, see), see);
 	showStatusLine(sessions, fitted, view);
+	traceRequest(fitted, view);
 	const { nudge } = view;
 	fitted.session.shownNudge = nudge && { ...nudge, commitId: fitted.branch.state.commit?.entryId };
 	return { messages: list.toPi(toMessages(view, fitted.context)) };
+}
+
+/** Shortens an answer that ran into repetition, before it is sent for the first time. */
+function collapse(sessions: Sessions, ctx: ExtensionContext, seen: Seen, see: (moment: Moment) => Seen): Seen {
+	const { mayFold, config, session } = seen.moment;
+	const operation = mayFold && config.degenerationGuard ? planCollapse(seen.view) : undefined;
+	if (operation === undefined) return seen;
+	session.log.warn("degeneration", { ordinal: seen.moment.branch.lastOrdinal });
+	return see(sessions.commit(ctx, operation));
 }
 
 /** Folds older turns where rules fold alone, and enough have gathered. */

@@ -1,24 +1,34 @@
-import type { ExtensionContext, TurnEndEvent } from "@earendil-works/pi-coding-agent";
+import { type ExtensionContext, type TurnEndEvent, VERSION } from "@earendil-works/pi-coding-agent";
 import {
 	anchorDetails,
-	estimateOf,
 	mark,
 	type Operation,
 	operationEntryType,
 	planAnchor,
-	readingOf,
+	viewReading,
 } from "../../kernel/index.ts";
 import type { Moment, Sessions } from "../session.ts";
 import { showStatusLine } from "../ui/status-line.ts";
+import { version } from "../version.ts";
 import { sayWindow } from "./model.ts";
 
 /** Opens the session: its settings are read, and what is wrong with them is said. */
 export function onSessionStart(sessions: Sessions, ctx: ExtensionContext): void {
 	const moment = sessions.at(ctx);
-	const { session, host, branch } = moment;
+	const { session, host, branch, context, owner } = moment;
 	sayWarnings(sessions, moment);
 	showStatusLine(sessions, moment);
-	session.log.info("session", { id: host.sessionId, messages: branch.lastOrdinal, blocks: branch.state.blocks.size });
+	session.log.info("session", {
+		id: host.sessionId,
+		version,
+		pi: VERSION,
+		model: host.model?.key,
+		windowTokens: context.window.limitTokens,
+		source: context.window.source,
+		owner,
+		messages: branch.lastOrdinal,
+		blocks: branch.state.blocks.size,
+	});
 }
 
 /** Says in one notice what is wrong with the settings and was not said yet. */
@@ -63,7 +73,7 @@ function anchorDraft(sessions: Sessions, moment: Moment) {
 	const anchor = planAnchor(branch, view);
 	if (anchor === undefined) return [];
 	const { calibration, window } = context;
-	const { sizeTokens } = readingOf(calibration, estimateOf(view, calibration));
+	const { sizeTokens } = viewReading(view, calibration);
 	const isNear = sizeTokens >= (window.limitTokens - sessions.reserveTokens()) * nearShare;
 	const isWorth = anchor.messages >= anchorMessages && anchor.replacedTokens >= anchorRatio * anchor.sizeTokens;
 	if (!isWorth && !isNear) return [];

@@ -12,7 +12,7 @@ export function onBeforeAgentStart(sessions: Sessions, event: BeforeAgentStartEv
 	sayWarnings(sessions, moment);
 	if (moment.context.isActive) event.systemPromptOptions.sections[sectionName] = promptSection;
 	if (moment.config.enabled && moment.standsDown !== undefined) {
-		const text = `pi-billion-context stands down: ${moment.standsDown}. Existing folds stay folded. /acp doctor says more.`;
+		const text = `pi-billion-context stands down: ${moment.standsDown}. Existing folds stay folded; see /acp doctor.`;
 		sessions.notice(moment, text, "warning");
 	}
 }

@@ -33,7 +33,7 @@ test("without a terminal the session is told step by step and summed up", async 
 	const told = await readAll(child.stdout);
 	expect(await code).toBe(0);
 	expect(told).toMatch(/^ {2}read src\/catalog\.ts \([\d.]+K tokens\)$/m);
-	expect(told).toMatch(/^ {2}nudge: \[acp\] The context holds about /m);
+	expect(told).toMatch(/^ {2}nudge: \[acp\] The context holds /m);
 	expect(told).toMatch(/^ {2}compress 3 ranges → b1 b2 b3; a request is [\d.]+K tokens now$/m);
 	expect(told).toMatch(/^ {2}decompress b2 → page 1 of \d /m);
 	expect(told).toMatch(/^ {2}edit src\/pricing\.ts /m);

@@ -140,10 +140,11 @@ describe("two copies of us that only render", () => {
 			expect(one.extensionErrors).toEqual([]);
 		};
 		crowded.replies(read("huge.txt"), fold(["m00002", "m00003"]), read("huge.txt"), { text: "read" });
-		await work("Read it", {});
+		const acp = { strategy: "model" };
+		await work("Read it", { acp });
 		vi.resetModules();
 		const { default: copyOfUs } = await import("../../src/index.ts");
-		const rendering = { acp: { enabled }, ...(tools && { sessionOptions: { tools } }) };
+		const rendering = { acp: { ...acp, enabled }, ...(tools && { sessionOptions: { tools } }) };
 		await work("Go on", { ...rendering, extensions: [extension] });
 		await work("Go on", { ...rendering, extensions: [extension, copyOfUs] });
 

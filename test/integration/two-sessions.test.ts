@@ -1,6 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type AcpSession, bareAcp, closeAcp, openAcp, operationsIn, range, textIn, work } from "../support/acp.ts";
+import { createHome } from "../support/home.ts";
 import { blocksIn, expectGrowth, hasNudge, outline } from "../support/wire.ts";
 
 let one: AcpSession;
@@ -36,6 +38,25 @@ describe("two sessions that take turns in one process", () => {
 		expect(textIn(await one.execute("acp_status", {}))).toContain(" of 191.8K tokens");
 		expect(textIn(await other.execute("acp_status", {}))).toContain(" of 41.8K tokens");
 		expect(await one.call("compress", { content: [range("m4", "m5")] })).toMatchObject({ isError: false });
+	});
+
+	it("have the settings of their own projects, as these say now", async () => {
+		const inProject = async (settings: object) => {
+			const home = createHome();
+			mkdirSync(join(home.cwd, ".pi"));
+			writeFileSync(join(home.cwd, ".pi", "acp.json"), JSON.stringify(settings));
+			return openAcp({ home, seed: work(3) });
+		};
+		const guarded = await inProject({ protectedTools: ["read"] });
+		const recent = await inProject({ preserveRecentMessages: 1_000, neverPreserveRecentTools: [] });
+		const says = async (acp: AcpSession) => textIn(await acp.call("compress", fold));
+		expect(await says(guarded)).toContain("a protected tool");
+		expect(await says(recent)).not.toMatch(/protected tool|b1 = /);
+		expect(await says(guarded)).toContain("a protected tool");
+		expect(await says(one)).toContain("b1 = ");
+		writeFileSync(join(guarded.home.cwd, ".pi", "acp.json"), "{  }");
+		expect(await says(guarded)).toContain("b1 = ");
+		expect(await says(recent)).not.toMatch(/protected tool|b1 = /);
 	});
 
 	it("have their own log files and sidecars", async () => {

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Branch, type BranchRecord, findOriginals, planFit, readingOf, toolCalls } from "../../kernel/index.ts";
 import { foreignItem, type Item, itemTokens } from "../../kernel/view.ts";
+import { holds } from "../support/arbitraries.ts";
 import {
 	type HardRequest,
 	type HardScript,
@@ -11,8 +12,9 @@ import {
 	windows,
 } from "../support/hard-session.ts";
 
-const seed = Number(process.env.SEED ?? 20_261_107);
-const runs = Number(process.env.RUNS ?? 80);
+const seed = 20_261_107;
+/** Texts of 200K tokens take long. */
+const runs = 40;
 
 /** What a block at its shortest takes before and after the last user message. */
 const blocksTokens = 500;
@@ -33,7 +35,8 @@ const scripts: fc.Arbitrary<HardScript> = fc.record({
 
 test("Every request fits by the meter with its error if the system prompt and the last user message do, and nothing is lost.", () => {
 	const kinds = new Map<string, number>();
-	fc.assert(
+	holds(
+		seed,
 		fc.property(scripts, (script) => {
 			const session = new HardSession(script);
 			for (const step of script.steps) {
@@ -42,7 +45,7 @@ test("Every request fits by the meter with its error if the system prompt and th
 			}
 			judge(session, session.request(), kinds);
 		}),
-		{ seed, numRuns: runs },
+		runs,
 	);
 	for (const kind of ["fits", "operation", "tooLarge"]) expect(kinds.get(kind)).toBeGreaterThan(0);
 });
@@ -58,9 +61,13 @@ function expectFits({ view, context, limitTokens }: HardRequest): void {
 	const { calibration } = context;
 	const isKept = (item: Item) => item.message.role === "system" || item === lastUser(view.items);
 	const kept = view.items.filter(isKept).reduce((sum, item) => sum + itemTokens(item), 0);
-	const least = { sizeTokens: kept + blocksTokens, messages: view.items.filter(isKept).length + 2 };
-	const { sizeTokens, errorTokens } = readingOf(calibration, least);
-	if (sizeTokens + errorTokens > limitTokens) return;
+	const messages = view.items.filter(isKept).length + 2;
+	const isEnough = (sizeTokens: number) => {
+		const reading = readingOf(calibration, { sizeTokens, messages });
+		return reading.sizeTokens + reading.errorTokens <= limitTokens;
+	};
+	// More tokens may mean a smaller error: nearer to what the provider reported.
+	if (![0, 0.2, 0.4, 0.6, 0.8, 1].every((share) => isEnough(kept + blocksTokens * share))) return;
 	expect(planFit(view, context, limitTokens)).toEqual({ kind: "fits" });
 	const items =
 		view.nudge === undefined

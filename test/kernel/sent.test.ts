@@ -169,6 +169,13 @@ describe("an anchor", () => {
 		expect(names(outgoingItems(log.branch(), system))).toEqual(["rules so far", "m1", "m2", "m3"]);
 	});
 
+	it("stands for nothing where another extension has put its messages in its place", () => {
+		const { log } = anchored();
+		const whole = log.outgoing().filter(({ role }) => role !== "system");
+		expect(names(outgoingItems(log.branch(), whole))).toEqual(all);
+		expect(names(outgoingItems(log.branch(), whole.slice(1)))).toEqual(all.slice(1));
+	});
+
 	it("that kept nothing stands for everything before it", () => {
 		for (const firstKept of [null, "nowhere"]) {
 			const log = conversation();

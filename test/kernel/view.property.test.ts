@@ -1,13 +1,20 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { outgoingItems, project, Timeline, toMessages } from "../../kernel/index.ts";
+import {
+	blockMessageType,
+	type Context,
+	type Message,
+	outgoingItems,
+	project,
+	Timeline,
+	toMessages,
+} from "../../kernel/index.ts";
 import { replayCall } from "../../kernel/replay.ts";
 import type { State } from "../../kernel/state.ts";
 import type { Item } from "../../kernel/view.ts";
 import { type History, holds, type Point, play, scripts, settingsChoice } from "../support/arbitraries.ts";
-import { contextOf } from "../support/log.ts";
+import { contextOf, narrowWindow } from "../support/log.ts";
 import { bytes, type Request, requestAt, sentByHost } from "../support/request.ts";
-import { narrowWindow } from "../support/steps.ts";
 
 const seed = 20_261_101;
 
@@ -40,6 +47,29 @@ test("Between commits the messages of a request are a prefix of those of the nex
 			}
 		}),
 	);
+});
+
+test("Where user messages may not follow each other nothing of ours stands beside one, and the prefix holds unless a block came last.", () => {
+	let merged = 0;
+	holds(
+		seed + 4,
+		fc.property(scripts, (script) => {
+			for (const [before, after] of pairs(play(script), true, { isAlternating: true })) {
+				const sent = before.messages.filter(({ stopReason }) => stopReason !== "error" && stopReason !== "aborted");
+				for (const [index, message] of sent.entries()) {
+					if (!isBlock(message)) continue;
+					expect(["user", "custom", "toolResult"]).not.toContain(sent[index - 1]?.role);
+					expect(["user", "custom"]).not.toContain(sent[index + 1]?.role);
+				}
+				merged += before.view.items.filter((item) => item.kind === "block").length - sent.filter(isBlock).length;
+				const last = before.view.items.findLast((item) => item.kind !== "entry" || !item.record.isSilent);
+				if (isHostCommit(before, after) || before.decisions !== after.decisions || last?.kind === "block") continue;
+				expect(after.wire.slice(0, before.wire.length)).toEqual(before.wire);
+			}
+		}),
+		60,
+	);
+	expect(merged).toBeGreaterThan(0);
 });
 
 test("A commit changes no byte before the first message that it folds, restores or reduces.", () => {
@@ -83,14 +113,22 @@ interface Moment extends Request {
 }
 
 /** The requests before and after each step. */
-function pairs({ points, settings }: History, isActive: boolean): readonly (readonly [Moment, Moment])[] {
+function pairs(
+	{ points, settings }: History,
+	isActive: boolean,
+	over: Partial<Context> = {},
+): readonly (readonly [Moment, Moment])[] {
 	const moments = points.map((point): Moment => {
-		const request = requestAt(point, { settings, isActive });
+		const request = requestAt(point, { settings, isActive, ...over });
 		const sentWire = request.sent.map((each) => bytes(each.message));
 		const wire = request.messages.map(bytes);
 		return { ...request, kind: point.kind, sentWire, wire, decisions: decisions(request.branch.state) };
 	});
 	return moments.slice(1).map((after, index) => [moments[index] ?? after, after]);
+}
+
+function isBlock(message: Message): boolean {
+	return "customType" in message && message.customType === blockMessageType;
 }
 
 /** True if by the step between them the host changes what it sends in other ways than by appending. */

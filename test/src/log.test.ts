@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createLog, type Log } from "../../src/log.ts";
+import { createLog, type Log, redacted } from "../../src/log.ts";
 
 const time = "2026-03-01T10:20:30.456Z";
 const limitBytes = 10 * 1024 * 1024;
@@ -38,6 +38,43 @@ async function lineOf(fields: Parameters<Log["info"]>[1]): Promise<string> {
 	await log.flush();
 	return written().at(-1) ?? "";
 }
+
+/** A text that looks like a key, put together so that no scanner of sources takes it for one. */
+const keyLike = (prefix: string, body = "aB3dE5fG7hJ9kL1mN3pQ5rS7") => `${prefix}${body}`;
+
+describe("a credential", () => {
+	test.each([
+		`401 Incorrect API key provided: ${keyLike("sk-proj-")}. You can find your API key at https://x.y`,
+		`Error: {"x-api-key": "${keyLike("", "0123456789abcdef")}"}`,
+		`invalid header Authorization: Bearer ${keyLike("")}`,
+		`Authorization: Basic ${keyLike("")}==`,
+		`bad token ${keyLike("ghp_")} in request`,
+		`key ${keyLike("AIza")} is not valid`,
+		`jwt ${keyLike("eyJ")}.${keyLike("")}.sig`,
+		`connect ECONNREFUSED https://user:${keyLike("")}@proxy.local:8080/`,
+		`password=${keyLike("")}`,
+	])("in an error text does not reach the file: %s", async (text) => {
+		const stack = `Error: ${text}\n    at f (/x.ts:1:2)`;
+		const line = await lineOf({ message: text, stack });
+		expect(line).not.toMatch(/aB3dE5|rS7|0123456789abcdef/);
+		expect(line).toContain("***");
+		expect(line).toContain("at f (/x.ts:1:2)");
+	});
+
+	test("across the end of a value is not shown in part", async () => {
+		const line = await lineOf({ text: `${"x".repeat(70)} ${keyLike("sk-")}` });
+		expect(line).not.toContain("aB3");
+	});
+
+	test.each([
+		"12000 tokens: 5000",
+		"session 01a2b3c4-d5e6-7890-abcd-ef0123456789",
+		"the key is m00012",
+		"task-force-is-at-work-here",
+	])("is not seen where there is none: %s", (text) => {
+		expect(redacted(text)).toBe(text);
+	});
+});
 
 describe("a line", () => {
 	test("says time, level, scope and the pairs in their order", async () => {

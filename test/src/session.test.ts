@@ -55,6 +55,18 @@ describe("a moment of a session", () => {
 		expect(sessions.at(ctx).context.window).toEqual({ limitTokens: 20_000, usableTokens: 18_000, source: "settings" });
 	});
 
+	it("has the pace of a smaller window under compress.maxContextLimit, and cuts at the same size as without it", async () => {
+		const compress = { keepTokens: 16_000, stepTokens: 8_000 };
+		const { acp, ctx, sessions } = await open({ acp: { ...bareAcp, compress } });
+		const before = sessions.at(ctx);
+		writeAcp(acp.home, { ...bareAcp, compress: { ...compress, maxContextLimit: "32K" } });
+		const after = sessions.at(ctx);
+		expect(before.context.settings.compress).toMatchObject(compress);
+		expect(after.context.settings.compress).toMatchObject({ keepTokens: 4_000, stepTokens: 2_000 });
+		expect(after.context.window).toEqual(before.context.window);
+		expect(after.emergencyTokens).toBe(before.emergencyTokens);
+	});
+
 	it("says whether we fold: not beside another's compress, only if enabled, and active only in the loadout", async () => {
 		const { acp, pi, ctx, sessions } = await open();
 		const fold = () => {

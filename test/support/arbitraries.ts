@@ -1,15 +1,16 @@
 import fc from "fast-check";
 import { defaultSettings, type Settings } from "../../kernel/index.ts";
+import { choose } from "./choose.ts";
 import { Log } from "./log.ts";
 import type { Place } from "./request.ts";
-import { choose, kinds, perform, type Step, type StepKind } from "./steps.ts";
+import { kinds, perform, type Step, type StepKind } from "./steps.ts";
 
 /** How many histories each property sees. */
-export const runsPerProperty = 190;
+export const runsPerProperty = 150;
 
 /** Checks a property on a fixed series of cases, the same in every run. */
-export function holds<T extends unknown[]>(seed: number, property: fc.IProperty<T>): void {
-	fc.assert(property, { seed, numRuns: runsPerProperty });
+export function holds<T extends unknown[]>(seed: number, property: fc.IProperty<T>, numRuns = runsPerProperty): void {
+	fc.assert(property, { seed, numRuns });
 }
 
 /** Settings that leave little protected, and the defaults. */

@@ -17,9 +17,9 @@ import {
 import { foldableRanges } from "../../kernel/pipeline/recommend.ts";
 import { messageRef } from "../../kernel/ref.ts";
 import { piecesOf } from "../../kernel/unit.ts";
+import { choose } from "./choose.ts";
 import { Log, range } from "./log.ts";
 import { sentByHost } from "./request.ts";
-import { choose } from "./steps.ts";
 
 /** What can happen in a session that is hard on its window, with how often it does. */
 const weights = { user: 4, answer: 2, work: 8, custom: 1, fold: 2, unfold: 1, pin: 1, switch: 1, anchor: 1 } as const;

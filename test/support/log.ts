@@ -39,6 +39,9 @@ export interface Call {
 /** A window large enough that nothing is nudged or cut. */
 export const wideWindow: Window = { limitTokens: 1_000_000, usableTokens: 900_000, source: "model" };
 
+/** A window so small that nudges are due all the time. */
+export const narrowWindow: Window = { limitTokens: 2_000, usableTokens: 1_500, source: "model" };
+
 /** What the words of an answer need of a context. */
 export const wideContext = { window: wideWindow, calibration: uncalibrated };
 

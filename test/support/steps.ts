@@ -7,11 +7,8 @@ import {
 	mark,
 	type Operation,
 	type Part,
-	planAnchor,
 	planFit,
 	planFold,
-	planHandover,
-	planRules,
 	planUnfold,
 	type RangeRequest,
 	type Settings,
@@ -22,8 +19,10 @@ import {
 } from "../../kernel/index.ts";
 import { messageRef } from "../../kernel/ref.ts";
 import { type Piece, piecesOf } from "../../kernel/unit.ts";
-import { contextOf, type Log, wideWindow } from "./log.ts";
-import { copyOf, requestAt, sentByHost, sentThroughAnchors } from "./request.ts";
+import { playAnchor, playFit, playHandover, playRules } from "./anchor-steps.ts";
+import { choose } from "./choose.ts";
+import { contextOf, type Log, narrowWindow } from "./log.ts";
+import { copyOf, requestAt } from "./request.ts";
 
 /** What can happen in a session, with how often it does. */
 const weights = {
@@ -65,16 +64,6 @@ export interface Step {
 
 /** Kinds by weight. */
 export const kinds = (Object.keys(weights) as StepKind[]).flatMap((kind) => Array<StepKind>(weights[kind]).fill(kind));
-
-/** A window so small that nudges are due all the time. */
-export const narrowWindow = { limitTokens: 2_000, usableTokens: 1_500, source: "model" as const };
-
-/** One of a list, by whatever number. */
-export function choose<T>(list: readonly T[], number: number): T {
-	const chosen = list[number % list.length];
-	if (chosen === undefined) throw new RangeError("nothing to choose from");
-	return chosen;
-}
 
 const sizes = [1, 3, 3, 12, 12, 40, 120, 400, 900];
 const oddTexts = [
@@ -154,10 +143,7 @@ const players: Readonly<
 	truncate: playTruncate,
 	nudge: (log) => log.operation({ kind: "nudge", sizeTokens: viewTokens(log.view()) }),
 	anchor: playAnchor,
-	handover: (log, { form }, settings) => {
-		const handover = planHandover(log.view(settings), contextOf(log.branch(), { settings, window: narrowWindow }));
-		if (handover !== undefined) writeAnchor(log, handover.summary, handover.firstKeptId, form);
-	},
+	handover: playHandover,
 	rules: playRules,
 	fit: playFit,
 };
@@ -366,44 +352,4 @@ function playTruncate(log: Log, { form, picks: [a, b] }: Step, settings: Setting
 	if (form % 2 === 0 || results.length === 0) return;
 	const { entry, ordinal } = choose(results, a);
 	log.operation(cutOf(entry.id, ordinal, b));
-}
-
-/** An anchor as the adapter plans it, or one that keeps any message in view, or none. */
-function playAnchor(log: Log, { form, picks: [a] }: Step, settings: Settings): void {
-	const planned = planAnchor(log.branch(), log.view(settings));
-	if (form % 4 !== 0 && planned !== undefined) {
-		writeAnchor(log, planned.summary, planned.firstKeptId, form);
-		return;
-	}
-	const seen = sentThroughAnchors({ log, leafId: log.leafId }).flatMap(({ id, message }) =>
-		message.role === "system" ? [] : (id ?? []),
-	);
-	const firstKeptId = form % 3 === 0 || seen.length === 0 ? null : choose(seen, a);
-	writeAnchor(log, `anchor ${form}`, firstKeptId, form);
-}
-
-/** Writes an anchor as the host does: with its system message so far if it has one, now and then with no moment of its own. */
-function writeAnchor(log: Log, summary: string, firstKeptId: string | null, form: number): void {
-	const { leafId } = log;
-	const hasSystem = form % 7 !== 3 && sentByHost({ log, leafId }).some(({ message }) => message.role === "system");
-	const id = log.anchor(summary, firstKeptId, hasSystem ? "rules so far" : undefined);
-	const timestamp = log.entries.get(id)?.timestampMs ?? 0;
-	if (form % 5 === 0) log.message({ role: "custom", content: `beside anchor ${form}`, timestamp });
-}
-
-/** What strategy `rules` folds, with so few turns in full that it happens. */
-function playRules(log: Log, { form }: Step, settings: Settings): void {
-	const rules = { recentTurnsFull: 1 + (form % 2), slackTurns: form % 3, maxTurns: 1 + (form % 5) };
-	const under = { ...settings, strategy: "rules" as const, rules };
-	const operation = planRules(log.view(settings), contextOf(log.branch(), { settings: under }));
-	if (operation !== undefined) log.operation(operation);
-}
-
-/** What it takes to fit some share of the view, or less than the last message. */
-function playFit(log: Log, { form, picks: [a] }: Step, settings: Settings): void {
-	const view = log.view(settings);
-	const window = form % 2 === 0 ? narrowWindow : wideWindow;
-	const limitTokens = viewTokens(view) * choose([0, 0.1, 0.3, 0.6, 0.9, 1.2], a);
-	const found = planFit(view, contextOf(log.branch(), { settings, window }), limitTokens, form % 3 !== 0);
-	if (found.kind !== "fits" && found.operation !== undefined) log.operation(found.operation);
 }

@@ -6,10 +6,11 @@ import { standingView } from "../../../kernel/pipeline/index.ts";
 import type { Branch } from "../../../kernel/timeline.ts";
 import { type Context, estimateOf } from "../../../kernel/view.ts";
 import { cutPoints, holds, play, type Script, scripts, settingsChoice } from "../../support/arbitraries.ts";
+import { choose } from "../../support/choose.ts";
 import { contextOf, Log } from "../../support/log.ts";
 import { answer, bigModel, failure } from "../../support/reports.ts";
 import { copyOf } from "../../support/request.ts";
-import { choose, perform } from "../../support/steps.ts";
+import { perform } from "../../support/steps.ts";
 
 const seed = 20_261_140;
 

@@ -1,9 +1,8 @@
 import { Check } from "typebox/value";
 import { describe, expect, test } from "vitest";
-import { count, flag, names, path, share, tokens } from "../../../src/config/key.ts";
+import { count, flag, names, path, portion, share, tokens } from "../../../src/config/key.ts";
 
-const description = "A key.";
-const limits = { minimum: 10, maximum: 2_000_000, default: 20, description };
+const limits = { minimum: 10, maximum: 2_000_000, default: 20 };
 
 describe("tokens", () => {
 	const key = tokens(limits);
@@ -33,7 +32,7 @@ describe("tokens", () => {
 });
 
 describe("a share", () => {
-	const key = share({ minimum: 0.1, maximum: 0.9, default: 0.5, description });
+	const key = share({ minimum: 0.1, maximum: 0.9, default: 0.5 });
 
 	test.each([
 		[0.75, 0.75],
@@ -51,6 +50,26 @@ describe("a share", () => {
 	});
 });
 
+describe("a portion", () => {
+	const key = portion({ default: 1, least: 0.1, minimum: 1_000, maximum: 2_000_000 });
+
+	test.each([
+		[0.75, 0.75],
+		["75%", 0.75],
+		[1, 1],
+		[1_000, 1_000],
+		["100K", 100_000],
+		["2M", 2_000_000],
+	])("reads %j as %d", (value, amount) => {
+		expect(key.read(value)).toBe(amount);
+		expect(Check(key.schema, value)).toBe(true);
+	});
+
+	test.each([0, 0.05, 1.5, 999, 2_000_001, "5%", "101%", "1", "many", null, true, {}])("refuses %j", (value) => {
+		expect(key.read(value)).toBeUndefined();
+	});
+});
+
 describe("a count", () => {
 	const key = count({ ...limits, maximum: 50 });
 
@@ -61,7 +80,7 @@ describe("a count", () => {
 });
 
 describe("a flag", () => {
-	const key = flag({ default: true, description });
+	const key = flag({ default: true });
 
 	test("is a boolean in a file and a word in the environment", () => {
 		expect([true, false, "true", 1, null].map(key.read)).toEqual([true, false, undefined, undefined, undefined]);
@@ -72,7 +91,7 @@ describe("a flag", () => {
 });
 
 describe("names", () => {
-	const key = names({ default: ["a"], description });
+	const key = names({ default: ["a"] });
 
 	test("are a list of texts that are not empty, which may be empty itself", () => {
 		expect(key.read([])).toEqual([]);
@@ -83,7 +102,7 @@ describe("names", () => {
 });
 
 describe("a path", () => {
-	const key = path({ default: "~/x", description });
+	const key = path({ default: "~/x" });
 
 	test("is any text a disk can take", () => {
 		expect(key.read("~/größe x.log")).toBe("~/größe x.log");
@@ -94,13 +113,12 @@ describe("a path", () => {
 
 test("a key says in words what it takes", () => {
 	expect(tokens({ ...limits, environment: "ACP_X" })).toMatchObject({
-		description,
 		default: 20,
 		form: 'tokens: `20000` or `"20K"`',
 		range: "10 to 2,000,000",
 		environment: "ACP_X",
 	});
-	expect(share({ minimum: 0.1, maximum: 1, default: 0.5, description })).toMatchObject({
+	expect(share({ minimum: 0.1, maximum: 1, default: 0.5 })).toMatchObject({
 		range: "10% to 100%",
 		environment: "",
 	});

@@ -60,6 +60,7 @@ const tunable = {
 	toolOutputMaxBytes: fc.integer({ min: 0, max: 1e8 }).map(same),
 	repetitionGuard: flag,
 	throttleRetry: flag,
+	degenerationGuard: flag,
 	strategy: fc.constantFrom("hybrid", "model", "rules").map(same),
 	strictAlternation: fc.constantFrom("auto", "always", "never").map(same),
 	"rules.recentTurnsFull": fc.integer({ min: 1, max: 1_000 }).map(same),
@@ -110,7 +111,7 @@ function expectValid(config: Config): void {
 	const { compress } = config;
 	const { toolBashDefaultTimeout, toolOutputMaxBytes } = config;
 	const switches = [config.enabled, config.debug, config.ui.statusLine, config.updateNotice];
-	const flags = [...switches, config.repetitionGuard, config.throttleRetry];
+	const flags = [...switches, config.repetitionGuard, config.degenerationGuard, config.throttleRetry];
 	expect(flags.every((value) => typeof value === "boolean")).toBe(true);
 	expect(Number.isInteger(toolBashDefaultTimeout) && isWithin(toolBashDefaultTimeout, 0, 86_400)).toBe(true);
 	expect(Number.isInteger(toolOutputMaxBytes) && isWithin(toolOutputMaxBytes, 0, 1e8)).toBe(true);
@@ -171,7 +172,7 @@ const knownNames = [
 	"acme",
 	"big",
 	// Names of billion-context-pi
-	...["nudgeGrowthTokens", "async", "autoUpdate", "degenerationGuard", "delegate"],
+	...["nudgeGrowthTokens", "async", "autoUpdate", "delegate"],
 ];
 const odd = fc.oneof(
 	fc.jsonValue(),
@@ -217,5 +218,57 @@ test("whatever is in the files and the environment, the settings are valid and t
 			expect(config.takeWarnings()).toEqual([]);
 		}),
 		{ numRuns: 1_000 },
+	);
+});
+
+/** A fault planted into a file that is right apart from it, and the one warning it has to raise. */
+interface Fault {
+	readonly plant: (document: Record<string, unknown>) => string;
+	readonly warning: RegExp;
+}
+
+const wrongValues: readonly [key: keyof typeof tunable, value: unknown, shown: string, expected: string][] = [
+	["modelContextLimit", "lots", '"lots"', "tokens: "],
+	["outputHeadroomMaxPct", 95, "95", "share: "],
+	["preserveRecentMessages", -1, "-1", "whole number, 0 to 1,000"],
+	["toolOutputMaxBytes", "1", '"1"', "whole number"],
+	["throttleRetry", "yes", '"yes"', "`true` or `false`"],
+	["protectedTools", ["read", ""], '\\["read", ""\\]', "list of names"],
+	["strategy", "fold", '"fold"', 'one of `"hybrid"`'],
+];
+const wrongValue = fc.constantFrom(...wrongValues).map(
+	([key, value, shown, expected]): Fault => ({
+		plant: (document) => JSON.stringify({ ...document, [key]: value }),
+		warning: new RegExp(`: ${key} is ${shown}, expected ${expected}.*; .+ is used instead$`),
+	}),
+);
+const unknownKey = fc.constantFrom("enabld", "modelContextLimits", "protectTools", "toolOutputMaxByte").map(
+	(name): Fault => ({
+		plant: (document) => JSON.stringify({ ...document, [name]: true }),
+		warning: new RegExp(`: ${name} is not a known key and is ignored; the nearest known key is ${name.slice(0, 5)}`),
+	}),
+);
+const foreignKey = fc.constantFrom("autoUpdate", "priceProfile", "hostSession").map(
+	(name): Fault => ({
+		plant: (document) => JSON.stringify({ ...document, [name]: {} }),
+		warning: new RegExp(`: ${name}: known to billion-context-pi only, and ignored$`),
+	}),
+);
+const truncation = fc.integer({ min: 1, max: 20 }).map(
+	(fromEnd): Fault => ({
+		plant: (document) =>
+			JSON.stringify({ ...document, debug: true, log: { path: "/some/where/in/a/folder" } }).slice(0, -fromEnd),
+		warning: /: line 1, column \d+: .+; the file is ignored$/,
+	}),
+);
+
+test("a fault in a file raises one warning that says what is wrong and what counts instead", () => {
+	fc.assert(
+		fc.property(file, fc.oneof(wrongValue, unknownKey, foreignKey, truncation), (good, { plant, warning }) => {
+			const config = load(plant(documentOf(good)), "{}");
+			expectValid(config.current("acme", "big"));
+			expect(config.takeWarnings()).toEqual([expect.stringMatching(warning)]);
+		}),
+		{ numRuns: 300 },
 	);
 });

@@ -55,6 +55,7 @@ describe("without files", () => {
 			toolOutputMaxBytes: 50_000,
 			repetitionGuard: true,
 			throttleRetry: true,
+			degenerationGuard: true,
 			updateNotice: false,
 			debug: false,
 			logPath: join(home, ".pi", "acp.log"),

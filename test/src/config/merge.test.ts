@@ -24,6 +24,7 @@ describe("the value of a key", () => {
 			toolOutputMaxBytes: 50_000,
 			repetitionGuard: true,
 			throttleRetry: true,
+			degenerationGuard: true,
 			updateNotice: false,
 			debug: false,
 			log: { path: "~/.pi/acp.log" },

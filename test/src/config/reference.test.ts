@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { describeProblems, readDocument, readEnvironment, resolveFor } from "../../../src/config/merge.ts";
-import { translateReference } from "../../../src/config/reference.ts";
 
 /** What a file of billion-context-pi means here. */
 function load(document: unknown) {
@@ -66,13 +65,15 @@ describe("an acp.json of billion-context-pi", () => {
 	test("gets one notice that names what it cannot mean here", () => {
 		const { settings, warnings } = load({
 			autoUpdate: true,
+			prompts: { system: "You obey." },
+			acknowledgePromptsRisk: true,
 			rules: false,
 			priceProfile: { w: 1 },
 			repetitionGuard: { warn: 3, abort: 5 },
 			compress: { async: true, reasoning: {}, providers: { acme: { stripImages: true } } },
 		});
 		expect(warnings).toEqual([
-			"acp.json: autoUpdate, rules, priceProfile, repetitionGuard.warn, repetitionGuard.abort, compress.async, compress.reasoning, compress.providers.acme.stripImages: known to billion-context-pi only, and ignored",
+			"acp.json: autoUpdate, prompts, acknowledgePromptsRisk, rules, priceProfile, repetitionGuard.warn, repetitionGuard.abort, compress.async, compress.reasoning, providers.acme.compress.stripImages: known to billion-context-pi only, and ignored",
 		]);
 		expect(settings()).toMatchObject({ repetitionGuard: true, rules: { recentTurnsFull: 6 } });
 	});
@@ -89,15 +90,9 @@ describe("an acp.json of billion-context-pi", () => {
 		const odd = JSON.parse(
 			'{"__proto__": 1, "providers": [], "compress": {"providers": {"__proto__": {"models": {"__proto__": {"async": 1}}}}}, "throttleRetry": {"enabled": "x"}}',
 		);
-		expect(load(odd).warnings).toHaveLength(3);
+		expect(load(odd).warnings).toHaveLength(4);
 		expect(load({ compress: { providers: 3 } }).warnings).toHaveLength(1);
 		expect(load({ providers: { a: 1 }, compress: { providers: { a: { stepTokens: 1 } } } }).warnings).toHaveLength(1);
 		expect(load({ compress: { providers: { a: 1, b: { models: [] } } } }).warnings).toEqual([]);
 	});
-});
-
-test("a name is ours as soon as we have such a key", () => {
-	const document = { delegate: { maxDepth: 1 } };
-	expect(translateReference(document, () => false)).toEqual({ document: {}, unknown: ["delegate"] });
-	expect(translateReference(document, () => true)).toEqual({ document, unknown: [] });
 });

@@ -238,3 +238,28 @@ describe("the answer to a request", () => {
 		expect(limits(acp)).toEqual([expect.any(Number), 4_096]);
 	});
 });
+
+describe("an answer that ran into repetition", () => {
+	const endless = { text: `So ${"and on ".repeat(400)}` };
+
+	it("is shortened from the first request that carries it, once, with a word about it", async () => {
+		const acp = await openAcp({ seed: work(1) });
+		acp.replies(endless);
+		await acp.prompt("hello");
+		await acp.prompt("again");
+		await acp.prompt("and again");
+		const sent = JSON.stringify(acp.requests[1]?.body.messages);
+		expect(sent).toContain("ran into repetition and is shortened");
+		expect(sent).not.toContain("and on ".repeat(10));
+		expect(operationsIn(acp.branch())).toMatchObject([{ kind: "truncate", reductions: [{ rule: "collapse" }] }]);
+		expectGrowth(acp.requests);
+	});
+
+	it("stays as it is where the guard is switched off", async () => {
+		const acp = await openAcp({ seed: work(1), acp: { ...bareAcp, degenerationGuard: false } });
+		acp.replies(endless);
+		await acp.prompt("hello");
+		await acp.prompt("again");
+		expect(JSON.stringify(acp.requests[1]?.body.messages)).toContain("and on ".repeat(10));
+	});
+});

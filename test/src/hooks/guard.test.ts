@@ -31,7 +31,10 @@ describe("a hook inside which something is thrown", () => {
 		expect(acp.extensionErrors).toEqual([]);
 		const scopes = [...(await acp.logText()).matchAll(/\[error\] \[([\w-]+)\] message="Error: broken on purpose"/g)];
 		expect(new Set(scopes.map(([, scope]) => scope))).toEqual(
-			new Set(["before_agent_start", "context", "turn_end", "repetition", "output-cap", "settle", "settled"]),
+			new Set([
+				...["before_agent_start", "context", "turn_end", "settle", "settled"],
+				...["repetition", "output-cap", "throttle"],
+			]),
 		);
 	});
 

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
-import type { ExtensionFactory, ExtensionUIContext } from "@earendil-works/pi-coding-agent";
+import { type ExtensionFactory, type ExtensionUIContext, VERSION } from "@earendil-works/pi-coding-agent";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import piBillionContext from "../../../src/index.ts";
 import { version } from "../../../src/version.ts";
@@ -20,7 +20,9 @@ describe("the start of a session", () => {
 	it("is a line in the log", async () => {
 		const acp = await openAcp({ seed: work(2) });
 		const { sessionId } = acp.session;
-		expect(await acp.logText()).toMatch(new RegExp(`\\[info\\] \\[session\\] id=${sessionId} messages=5 blocks=0\n$`));
+		const what = `version=${version} pi=${VERSION} model=loopback/scripted-1 windowTokens=200000 source=model owner=ours`;
+		const line = `\\[info\\] \\[session\\] id=${sessionId} ${what} messages=5 blocks=0\n$`;
+		expect(await acp.logText()).toMatch(new RegExp(line));
 	});
 
 	it("says what is wrong with the settings, once", async () => {
