@@ -5,7 +5,7 @@ import type { LoggedBlock, Operation } from "./operation.ts";
 import { protectedPieces, stayingPieces } from "./protect.ts";
 import { layout } from "./resolve.ts";
 import { rulesOf } from "./settings.ts";
-import type { BranchRecord } from "./timeline.ts";
+import type { Branch, BranchRecord } from "./timeline.ts";
 import { beginsTurn, type Piece, piecesOf, shownMessages } from "./unit.ts";
 import { type Context, type View, viewTokens } from "./view.ts";
 
@@ -68,7 +68,7 @@ export function planRules(view: View, context: Context): Operation | undefined {
 	const staying = stayingPieces(pieces, context.settings, context.branch.state);
 	const isFree = (piece: Piece) => !staying.has(piece);
 	const starts = fullTurns(pieces, (piece) => piece.kind === "unit" && isFree(piece));
-	if (starts.length <= recentTurnsFull + slackTurns) return undefined;
+	if (starts.length <= recentTurnsFull + slackTurns || isJustOpened(context.branch)) return undefined;
 	const older = pieces.slice(0, starts.at(-recentTurnsFull)).filter(isFree);
 	return operationOf(view, foldGroups(view, context, [older]));
 }
@@ -77,6 +77,15 @@ export function planRules(view: View, context: Context): Operation | undefined {
 function fullTurns(pieces: readonly Piece[], isInFull: (piece: Piece) => boolean): readonly number[] {
 	const starts = pieces.flatMap((piece, index) => (beginsTurn(piece) ? index : []));
 	return starts.filter((start, turn) => pieces.slice(start, starts[turn + 1]).some(isInFull));
+}
+
+/** True if the last commit is an unfold by the model in the turn at work: it has to see what it opened. */
+function isJustOpened(branch: Branch): boolean {
+	const { commit } = branch.state;
+	const record = commit && branch.message(commit.ordinal);
+	if (commit === undefined || record?.entry.id !== commit.entryId) return false;
+	const later = branch.messages(commit.ordinal + 1, branch.lastOrdinal);
+	return record.message?.toolName === "decompress" && !later.some((each) => each.message?.role === "user");
 }
 
 /**

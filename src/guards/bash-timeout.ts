@@ -35,6 +35,7 @@ function endsAsStopped(text: string, seconds: number): boolean {
 	return text.slice(text.lastIndexOf("\n") + 1).startsWith(`Command timed out after ${seconds} seconds`);
 }
 
-function timeoutHint(seconds: number): string {
+/** What a call is told that ran into the default timeout. */
+export function timeoutHint(seconds: number): string {
 	return `[The call gave no timeout, so the default of ${seconds} seconds ended it. Where a command needs longer, give timeout, in seconds.]`;
 }

@@ -66,7 +66,8 @@ function cut(content: Content, totalBytes: number, limitBytes: number, path: str
 	});
 }
 
-function pointer(leftOutBytes: number, path: string): string {
+/** What stands where a result was cut. */
+export function pointer(leftOutBytes: number, path: string): string {
 	return `[… ${leftOutBytes} bytes left out; the full text is in ${path} …]`;
 }
 

@@ -85,11 +85,13 @@ function isObject(part: unknown): part is Record<string, unknown> {
 	return typeof part === "object" && part !== null && !Array.isArray(part);
 }
 
-function warning(toolName: string): string {
+/** What the third identical call is told. */
+export function warning(toolName: string): string {
 	return `[This was the third identical call of ${toolName} in a row. Use what it said or do something else; the fifth is blocked and ends the turn.]`;
 }
 
-function blockReason(toolName: string, calls: number): string {
+/** What a blocked call is told. */
+export function blockReason(toolName: string, calls: number): string {
 	return `Blocked: ${toolName} was called ${calls} times in a row with the same arguments. Do something else, or tell the user what is in the way.`;
 }
 

@@ -35,7 +35,17 @@ export function onContext(sessions: Sessions, event: ContextWithSystemEvent, ctx
 	traceRequest(fitted, view);
 	const { nudge } = view;
 	fitted.session.shownNudge = nudge && { ...nudge, commitId: fitted.branch.state.commit?.entryId };
-	return { messages: list.toPi(toMessages(view, fitted.context)) };
+	return { messages: list.toPi(toMessages(withOwnCopies(view), fitted.context)) };
+}
+
+/** What stands behind an anchor comes from the log itself, where handlers after ours must not reach it. */
+function withOwnCopies(view: View): View {
+	const items = view.items.map((item) =>
+		item.kind === "entry" && item.message === item.record.message
+			? { ...item, message: structuredClone(item.message) }
+			: item,
+	);
+	return { ...view, items };
 }
 
 /** Shortens an answer that ran into repetition, before it is sent for the first time. */

@@ -15,7 +15,7 @@ export function onModelSelect(sessions: Sessions, ctx: ExtensionContext): void {
 	if (reading.sizeTokens <= window.usableTokens) return;
 	const size = sizeText(reading, window);
 	host.notify(
-		`pi-billion-context: the context holds ${size} into ${host.model.id}. The next request is cut to fit; nothing is lost.`,
+		`pi-billion-context: the context holds ${size} into ${host.model.id}. The next request is made to fit; nothing is lost.`,
 		"warning",
 	);
 }

@@ -179,7 +179,7 @@ describe("a call of compress", () => {
 		await acp.call("compress", { content: [range("m2", "m5", "The summary of the beginning.")] });
 		const from = acp.branch().length;
 		for (const step of ["one", "two", "three"]) {
-			acp.replies({ text: `${step} `.repeat(800) });
+			acp.replies({ text: Array.from({ length: 300 }, (_, line) => `${step} ${line}`).join(" ") });
 			await acp.prompt(`Step ${step}`);
 		}
 		expect(acp.branch().length).toBe(from + 6);

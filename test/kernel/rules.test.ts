@@ -1,5 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { type Operation, outgoingItems, planRules, planWhole, project, toMessages } from "../../kernel/index.ts";
+import {
+	mark,
+	type Operation,
+	outgoingItems,
+	planRules,
+	planUnfold,
+	planWhole,
+	project,
+	toMessages,
+	unfoldText,
+} from "../../kernel/index.ts";
 import { defaultSettings, type RulesSettings, rulesOf } from "../../kernel/settings.ts";
 import { bareSettings, contextOf, Log, range, shown, words } from "../support/log.ts";
 import { bytes, copyOf } from "../support/request.ts";
@@ -178,6 +188,21 @@ describe("the fold by rules", () => {
 		expect(plan(log, protecting)).toBeUndefined();
 		turn(log, 12);
 		expect(plan(log, protecting)).toBeDefined();
+	});
+
+	it("waits for the next turn after the model opened a block: it has to see what it opened", () => {
+		const log = turns(9);
+		log.operation(plan(log) ?? expect.unreachable());
+		log.user("open it");
+		log.assistant("", [{ name: "decompress", arguments: { id: "b1", to: "view" } }]);
+		const unfolding = planUnfold(log.branch(), log.view(settings), "b1");
+		if ("code" in unfolding) expect.unreachable();
+		log.result(unfoldText(unfolding, contextOf(log.branch())), { details: mark(unfolding.operation) });
+		expect(shown(log.view(settings))[0]).toBe("m1");
+		expect(plan(log)).toBeUndefined();
+		log.assistant("seen");
+		log.user("go on");
+		expect(plan(log)).toBeDefined();
 	});
 
 	it("counts no turn that the model has folded", () => {

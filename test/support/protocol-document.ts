@@ -1,3 +1,4 @@
+import { collapseMessage } from "../../kernel/degenerate.ts";
 import {
 	defaultSettings,
 	findOriginals,
@@ -22,6 +23,11 @@ import {
 	unfoldText,
 	type Window,
 } from "../../kernel/index.ts";
+import type { Message } from "../../kernel/message.ts";
+import { cutMessage } from "../../kernel/reduce.ts";
+import { timeoutHint } from "../../src/guards/bash-timeout.ts";
+import { pointer } from "../../src/guards/output-cap.ts";
+import { blockReason, warning } from "../../src/guards/repetition.ts";
 import { contextOf, Log, words } from "./log.ts";
 
 const window: Window = { limitTokens: 200_000, usableTokens: 191_808, source: "model" };
@@ -104,6 +110,16 @@ export function protocolDocument(): string {
 	});
 }
 
+const long: Message = { role: "toolResult", content: "a line of output\n".repeat(90), timestamp: 0 };
+const endless: Message = { role: "assistant", content: `So ${"and on ".repeat(300)}`, timestamp: 0 };
+
+const guardTexts = [
+	timeoutHint(60),
+	pointer(130_000, "/tmp/acp-output-x/bash.txt"),
+	warning("read"),
+	blockReason("read", 5),
+];
+
 function messagesOf(log: Log) {
 	return [...log.entries.values()].flatMap((entry) => (entry.kind === "message" ? entry.message : []));
 }
@@ -181,6 +197,22 @@ ${fence(texts.hits)}
 \`acp_status\`:
 
 ${fence(texts.status)}
+
+## Texts that were shortened
+
+A long text in a request that would not have fitted:
+
+${fence(textOf(cutMessage(long, 12, 20)))}
+
+An answer that ran into repetition:
+
+${fence(textOf(collapseMessage(endless)))}
+
+Earlier turns that rules folded are told in an \`<earlier_conversation_summary>\`, the summary of their block.
+
+## Notes of the guards
+
+${guardTexts.map((text) => `* ${text}`).join("\n")}
 
 ## Refusals
 
