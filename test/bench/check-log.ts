@@ -13,7 +13,8 @@ import { foldingModel, goalShare, storyFile, storyPrompts } from "./folding-mode
 
 const usage = "Usage: npm run check:log -- --log FILE [--window TOKENS]";
 const bundlePath = fileURLToPath(new URL("../../dist/index.js", import.meta.url));
-const defaultWindowTokens = 200_000;
+/** Wide enough for a day of work: in a narrower window rules fold first, and the check says little of the model's folds. */
+const defaultWindowTokens = 400_000;
 const answerMaxTokens = 8_192;
 const runLimitMs = 900_000;
 const shownViolations = 20;

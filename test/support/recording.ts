@@ -11,6 +11,7 @@ import type { Span } from "../../kernel/block.ts";
 import {
 	type Branch,
 	defaultSettings,
+	isAnchorDetails,
 	Meter,
 	type ModelTraits,
 	type Operation,
@@ -115,11 +116,21 @@ function leavesOf(log: SessionLog): ReadonlyMap<number, string> {
 	return leaves;
 }
 
+/** What Pi would send if no anchor of ours kept it short: what is behind one has to be in the view as if it were not there. */
+function projectionWithoutAnchors(log: SessionLog, leafId: string): SessionProjection {
+	const entries = log.entries.map((entry): SessionEntry => {
+		if (entry.type !== "compaction" || !isAnchorDetails(entry.details)) return entry;
+		const { id, parentId, timestamp } = entry;
+		return { type: "custom", customType: "anchor", id, parentId, timestamp };
+	});
+	return buildSessionProjection(entries, leafId, new Map(entries.map((entry) => [entry.id, entry])));
+}
+
 function sightOf({ log, model, modelId }: Recording, request: RecordedRequest, leafId: string): Sight {
 	const path = pathTo(log, leafId);
 	const ordinals = ordinalsOf(path);
 	const projection = buildSessionProjection(log.entries, leafId, log.byId);
-	const host = projection.entries.flatMap(({ sourceEntry, messages }) => {
+	const host = projectionWithoutAnchors(log, leafId).entries.flatMap(({ sourceEntry, messages }) => {
 		const ordinal = ordinals.get(sourceEntry.id);
 		return ordinal === undefined
 			? []
