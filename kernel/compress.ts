@@ -1,7 +1,7 @@
 import type { RangeRequest } from "./arguments.ts";
 import { foldPieces } from "./fold.ts";
 import { textOf } from "./message.ts";
-import type { Estimate } from "./meter/fit.ts";
+import { type Estimate, sumOf } from "./meter/fit.ts";
 import type { LoggedBlock, LoggedReduction, Operation } from "./operation.ts";
 import { foldableRanges } from "./pipeline/recommend.ts";
 import type { Problem } from "./problem.ts";
@@ -10,7 +10,7 @@ import { blockRef } from "./ref.ts";
 import { type Layout, layout, type Resolved, resolveRange } from "./resolve.ts";
 import type { Settings } from "./settings.ts";
 import type { Branch, BranchRecord } from "./timeline.ts";
-import { formatRange, type Piece, type Range, rangeOf, shownMessages, spentTools, type UnitPiece } from "./unit.ts";
+import { formatRange, type Piece, pieceEstimate, type Range, rangeOf, spentTools, type UnitPiece } from "./unit.ts";
 import { estimateOf, type View } from "./view.ts";
 
 /** What became of one range of a call. */
@@ -120,18 +120,18 @@ function judge(
 function makeBlock(placed: Layout, { request, resolved, kept, stayed }: Candidate, number: number): RangeOutcome {
 	const { range, notes, isInBlocks } = resolved;
 	const { summary, topic } = request;
-	const { block, beforeTokens, afterTokens } = foldPieces(placed, kept, {
+	const { block, before, after } = foldPieces(placed, kept, {
 		number,
 		summary,
 		topic,
 		tier: tierOf(kept, isInBlocks),
 	});
-	if (afterTokens >= beforeTokens && afterTokens >= replacedTokens(kept)) {
-		const problem = { code: "notSmaller", range, textTokens: afterTokens, sizeTokens: beforeTokens } as const;
+	const textTokens = after.sizeTokens;
+	if (textTokens >= before.sizeTokens && textTokens >= replacedTokens(kept)) {
+		const problem = { code: "notSmaller", range, textTokens, sizeTokens: before.sizeTokens } as const;
 		return { isApplied: false, request, problem, notes };
 	}
-	const before = { sizeTokens: beforeTokens, messages: kept.reduce((sum, piece) => sum + shownMessages(piece), 0) };
-	return { isApplied: true, request, block, before, after: { sizeTokens: afterTokens, messages: 1 }, notes, stayed };
+	return { isApplied: true, request, block, before, after, notes, stayed };
 }
 
 /** A block that rules made may give way to a longer one of the model's, as long as that is smaller than the originals. */
@@ -160,8 +160,8 @@ function commit(
 	);
 	const staying = stayingPieces(placed.available, settings, placed.state);
 	const spent = spentUnits(placed.available, folded).filter((unit) => !staying.has(unit));
-	const gone = [...applied.map((outcome) => outcome.before), ...spent.map(estimateOfUnit)].reduce(plus);
-	const came = applied.map((outcome) => outcome.after).reduce(plus);
+	const gone = sumOf([...applied.map((outcome) => outcome.before), ...spent.map(pieceEstimate)]);
+	const came = sumOf(applied.map((outcome) => outcome.after));
 	const after = {
 		sizeTokens: Math.max(0, before.sizeTokens - gone.sizeTokens + came.sizeTokens),
 		messages: before.messages - gone.messages + came.messages,
@@ -177,14 +177,6 @@ function commit(
 	const left = placed.available.filter((piece) => !hidden.has(piece));
 	const foldable = foldableRanges(left, settings, placed.state, folded);
 	return { operation, outcomes, before, after, foldable };
-}
-
-function plus(left: Estimate, right: Estimate): Estimate {
-	return { sizeTokens: left.sizeTokens + right.sizeTokens, messages: left.messages + right.messages };
-}
-
-function estimateOfUnit({ sizeTokens, records }: UnitPiece): Estimate {
-	return { sizeTokens, messages: records.length };
 }
 
 /** Units of our own calls after the first folded piece: their results are part of no later step. */

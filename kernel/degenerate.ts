@@ -1,4 +1,4 @@
-import { isText, isThinking, type Message, type Part } from "./message.ts";
+import { isThinking, type Message, mapParts, mapText } from "./message.ts";
 import { messageTokens } from "./meter/size.ts";
 import type { Operation } from "./operation.ts";
 import { isSigned } from "./reduce.ts";
@@ -32,22 +32,11 @@ export function planCollapse(view: View): Operation | undefined {
  */
 export function collapseMessage(message: Message): Message {
 	if (isSigned(message)) return message;
-	if (typeof message.content === "string") {
-		const content = collapse(message.content);
-		return content === message.content ? message : { ...message, content };
-	}
-	const content = message.content.map(collapsePart);
-	return content.every((part, index) => part === message.content[index]) ? message : { ...message, content };
-}
-
-function collapsePart(part: Part): Part {
-	if (isText(part)) {
-		const text = collapse(part.text);
-		return text === part.text ? part : { ...part, text };
-	}
-	if (!isThinking(part)) return part;
-	const thinking = collapse(part.thinking);
-	return thinking === part.thinking ? part : { ...part, thinking };
+	return mapParts(mapText(message, collapse), (part) => {
+		if (!isThinking(part)) return part;
+		const thinking = collapse(part.thinking);
+		return thinking === part.thinking ? part : { ...part, thinking };
+	});
 }
 
 function collapse(text: string): string {

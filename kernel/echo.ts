@@ -1,3 +1,5 @@
+import { mapStrings } from "./reduce.ts";
+
 /** Tags as we write them, with the line break before them; nothing a user would write by accident. */
 const echoPattern = /\n?<acp>m\d{5,}<\/acp>/g;
 const lastEchoes = /(?:\s*<acp>m\d{5,}<\/acp>)+\s*$/;
@@ -13,15 +15,6 @@ export function withoutLastEcho(text: string): string {
 }
 
 /** A value with all tags taken out of its strings; the same value if there were none. */
-export function withoutEchoes<Value>(value: Value): Value;
 export function withoutEchoes(value: unknown): unknown {
-	if (typeof value === "string") return value.replace(echoPattern, "");
-	if (Array.isArray(value)) {
-		const mapped = value.map((each) => withoutEchoes(each));
-		return mapped.some((each, index) => each !== value[index]) ? mapped : value;
-	}
-	if (typeof value !== "object" || value === null) return value;
-	const entries = Object.entries(value).map(([name, each]) => [name, withoutEchoes(each), each] as const);
-	if (entries.every(([, cleaned, each]) => cleaned === each)) return value;
-	return Object.fromEntries(entries.map(([name, cleaned]) => [name, cleaned]));
+	return mapStrings(value, (text) => text.replace(echoPattern, ""));
 }

@@ -1,18 +1,19 @@
 import { type BlockHead, blockText, type Span, topicOf } from "./block.ts";
 import { digest } from "./digest.ts";
+import { type Estimate, sumOf } from "./meter/fit.ts";
 import type { LoggedBlock, LoggedSpan } from "./operation.ts";
 import type { Layout } from "./resolve.ts";
 import { sentMessage } from "./sent.ts";
 import { blockAt } from "./state.ts";
 import type { Branch } from "./timeline.ts";
-import { type Piece, pieceMessages } from "./unit.ts";
+import { type Piece, pieceEstimate, pieceMessages } from "./unit.ts";
 import { blockItem } from "./view.ts";
 
 /** A block as it goes into an operation, and what it weighs beside what it replaces. */
 export interface Folded {
 	readonly block: LoggedBlock;
-	readonly beforeTokens: number;
-	readonly afterTokens: number;
+	readonly before: Estimate;
+	readonly after: Estimate;
 }
 
 /** Makes a block of pieces of the view: its spans, its record, its text. */
@@ -44,9 +45,12 @@ export function foldPieces(
 	};
 	const originals = () => covered.flatMap((record) => sentMessage(branch, record) ?? []);
 	const text = blockText(head, of.hasRecord === false ? "" : digest(originals()));
-	const beforeTokens = kept.reduce((sum, piece) => sum + piece.sizeTokens, 0);
-	const afterTokens = blockItem({ ...head, text, author: "model", createdAtMs: 0, madeBy: "" }).sizeTokens;
-	return { block: { ...head, text, spans: spans.map((span) => logged(branch, span)) }, beforeTokens, afterTokens };
+	const { sizeTokens } = blockItem({ ...head, text, author: "model", createdAtMs: 0, madeBy: "" });
+	return {
+		block: { ...head, text, spans: spans.map((span) => logged(branch, span)) },
+		before: sumOf(kept.map(pieceEstimate)),
+		after: { sizeTokens, messages: 1 },
+	};
 }
 
 function originalTokens(piece: Piece): number {

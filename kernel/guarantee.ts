@@ -7,7 +7,7 @@ import { type Protection, stayingPieces } from "./protect.ts";
 import { cutMessage } from "./reduce.ts";
 import { foldGroups, type RulesFold } from "./rules.ts";
 import { sentMessage } from "./sent.ts";
-import { beginsTurn, type Piece, piecesOf, shownMessages } from "./unit.ts";
+import { beginsTurn, type Piece, pieceEstimate, piecesOf } from "./unit.ts";
 import { type Context, type EntryItem, estimateOf, type View, viewTokens } from "./view.ts";
 
 /** What it takes for a view to fit: nothing, an operation, or more than can be done. */
@@ -44,8 +44,9 @@ const lastResorts = [
  * and protected tools. The last user message is never touched, and blocks are only folded into others.
  */
 export function planFit(view: View, context: Context, limitTokens: number, isLastResort = true): Fit {
-	const attempt = new Attempt(view, context, limitTokens);
-	if (attempt.isEnough) return { kind: "fits" };
+	const estimate = estimateWithNudge(view, context);
+	if (isWithin(readingOf(context.calibration, estimate), limitTokens)) return { kind: "fits" };
+	const attempt = new Attempt(view, context, estimate, limitTokens);
 	if (context.settings.strategy === "model") attempt.cut();
 	else {
 		attempt.foldOldest();
@@ -57,6 +58,16 @@ export function planFit(view: View, context: Context, limitTokens: number, isLas
 		return operation === undefined ? { kind: "fits" } : { kind: "operation", operation };
 	}
 	return { kind: "tooLarge", operation: isLastResort ? undefined : operation };
+}
+
+function estimateWithNudge(view: View, { calibration }: Context): Estimate {
+	const { sizeTokens, messages } = estimateOf(view, calibration);
+	const nudgeTokens = view.nudge === undefined ? 0 : estimateTokens(view.nudge.text);
+	return { sizeTokens: sizeTokens + nudgeTokens, messages: messages + (nudgeTokens > 0 ? 1 : 0) };
+}
+
+function isWithin({ sizeTokens, errorTokens }: Reading, limitTokens: number): boolean {
+	return sizeTokens + errorTokens <= limitTokens;
 }
 
 class Attempt {
@@ -72,13 +83,11 @@ class Attempt {
 	#folds: readonly RulesFold[] = [];
 	readonly #cuts = new Map<EntryItem, LoggedReduction>();
 
-	constructor(view: View, context: Context, limitTokens: number) {
+	constructor(view: View, context: Context, estimate: Estimate, limitTokens: number) {
 		this.#view = view;
 		this.#context = context;
 		this.#limitTokens = limitTokens;
-		const { sizeTokens, messages } = estimateOf(view, context.calibration);
-		const nudgeTokens = view.nudge === undefined ? 0 : estimateTokens(view.nudge.text);
-		this.#estimate = { sizeTokens: sizeTokens + nudgeTokens, messages: messages + (nudgeTokens > 0 ? 1 : 0) };
+		this.#estimate = estimate;
 		this.#pieces = piecesOf(view.items);
 		this.#staying = stayingPieces(this.#pieces, context.settings, context.branch.state);
 		this.#last = this.#pieces.findLastIndex(beginsTurn);
@@ -163,8 +172,9 @@ class Attempt {
 		let count = 0;
 		for (const piece of pieces) {
 			if (this.#isWithin({ sizeTokens, messages }, wantedTokens)) break;
-			sizeTokens += piece.sizeTokens * (1 - blockShare);
-			messages += shownMessages(piece);
+			const own = pieceEstimate(piece);
+			sizeTokens += own.sizeTokens * (1 - blockShare);
+			messages += own.messages;
 			count += 1;
 		}
 		const turnEnd = pieces.findIndex((piece, index) => index >= count && beginsTurn(piece));
@@ -172,8 +182,7 @@ class Attempt {
 	}
 
 	#isWithin(saved: Estimate, limitTokens: number): boolean {
-		const { sizeTokens, errorTokens } = this.#readingWithout(saved);
-		return sizeTokens + errorTokens <= limitTokens;
+		return isWithin(this.#readingWithout(saved), limitTokens);
 	}
 
 	#readingWithout(saved: Estimate): Reading {

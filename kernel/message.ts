@@ -110,19 +110,23 @@ export function isEmpty(message: Message): boolean {
 
 /** The message with `change` applied to each of its texts; the same message if no text changed. */
 export function mapText(message: Message, change: (text: string) => string): Message {
-	if (typeof message.content === "string") {
-		const text = change(message.content);
-		return text === message.content ? message : { ...message, content: text };
-	}
-	let changed = false;
-	const content = message.content.map((part) => {
-		if (!isText(part)) return part;
-		const text = change(part.text);
-		if (text === part.text) return part;
-		changed = true;
-		return { ...part, text };
-	});
-	return changed ? { ...message, content } : message;
+	if (typeof message.content !== "string") return mapParts(message, (part) => mapTextPart(part, change));
+	const text = change(message.content);
+	return text === message.content ? message : { ...message, content: text };
+}
+
+function mapTextPart(part: Part, change: (text: string) => string): Part {
+	if (!isText(part)) return part;
+	const text = change(part.text);
+	return text === part.text ? part : { ...part, text };
+}
+
+/** The message with `change` applied to each of its parts; the same message if no part changed, or if it has none. */
+export function mapParts(message: Message, change: (part: Part) => Part): Message {
+	const { content } = message;
+	if (typeof content === "string") return message;
+	const changed = content.map(change);
+	return changed.every((part, index) => part === content[index]) ? message : { ...message, content: changed };
 }
 
 /** The message with a line added at the end of its last text part, or as a text part of its own if it has none. */

@@ -1,4 +1,4 @@
-import { isText, isToolCall, type Message, mapText, type Part } from "./message.ts";
+import { isToolCall, type Message, mapParts, mapText, type Part } from "./message.ts";
 import { isObject } from "./operation.ts";
 import { messageRef } from "./ref.ts";
 
@@ -29,17 +29,11 @@ function isSignedPart(part: Part): boolean {
 export function cutMessage(message: Message, ordinal: number, keepChars: number): Message {
 	if (isSigned(message)) return message;
 	const cut = (text: string) => cutText(text, ordinal, keepChars);
-	const texts = mapText(message, cut);
-	if (typeof texts.content === "string") return texts;
-	let isChanged = false;
-	const content = texts.content.map((part) => {
-		if (isText(part) || !isToolCall(part)) return part;
+	return mapParts(mapText(message, cut), (part) => {
+		if (!isToolCall(part)) return part;
 		const changed = mapStrings(part.arguments, cut);
-		if (changed === part.arguments) return part;
-		isChanged = true;
-		return { ...part, arguments: changed };
+		return changed === part.arguments ? part : { ...part, arguments: changed };
 	});
-	return isChanged ? { ...texts, content } : texts;
 }
 
 function cutText(text: string, ordinal: number, keepChars: number): string {
@@ -49,8 +43,8 @@ function cutText(text: string, ordinal: number, keepChars: number): string {
 	return `${text.slice(0, keepChars)}${hint}\n${text.slice(-keepChars)}`.toWellFormed();
 }
 
-/** The same value if no string in it changed. */
-function mapStrings(value: unknown, change: (text: string) => string): unknown {
+/** A value with `change` applied to every string in it; the same value if no string changed. */
+export function mapStrings(value: unknown, change: (text: string) => string): unknown {
 	if (typeof value === "string") return change(value);
 	if (Array.isArray(value)) {
 		const mapped = value.map((each) => mapStrings(each, change));

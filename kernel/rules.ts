@@ -6,7 +6,7 @@ import { protectedPieces, stayingPieces } from "./protect.ts";
 import { layout } from "./resolve.ts";
 import { rulesOf } from "./settings.ts";
 import type { Branch, BranchRecord } from "./timeline.ts";
-import { beginsTurn, type Piece, piecesOf, shownMessages } from "./unit.ts";
+import { beginsTurn, type Piece, piecesOf } from "./unit.ts";
 import { type Context, type View, viewTokens } from "./view.ts";
 
 /** What the text of a fold by rules takes of the usable window, at most, and at all. */
@@ -51,11 +51,11 @@ function foldByRules(
 	const tier = Math.max(1, ...pieces.map((piece) => (piece.kind === "block" ? piece.block.tier : 1)));
 	const placed = layout(branch, view, undefined);
 	const of = { number, summary, topic, tier, hasRecord: !isBrief };
-	const { block, beforeTokens, afterTokens } = foldPieces(placed, pieces, of);
-	if (afterTokens >= beforeTokens) return undefined;
+	const { block, before, after } = foldPieces(placed, pieces, of);
+	if (after.sizeTokens >= before.sizeTokens) return undefined;
 	const units = new Set(pieces.flatMap((piece) => (piece.kind === "unit" ? (piece.records[0]?.unit ?? []) : [])));
-	const shown = pieces.reduce((sum, piece) => sum + shownMessages(piece), 0);
-	return { block, units, saved: { sizeTokens: beforeTokens - afterTokens, messages: shown - 1 } };
+	const saved = { sizeTokens: before.sizeTokens - after.sizeTokens, messages: before.messages - after.messages };
+	return { block, units, saved };
 }
 
 /**

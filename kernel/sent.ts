@@ -94,18 +94,12 @@ function sent(branch: Branch): readonly Sent[] {
 
 /** The records in the host's order: its last summary first, then what that kept, then what followed. */
 function* sentRecords(branch: Branch, compaction: BranchRecord | undefined): Iterable<BranchRecord> {
-	let isKept = compaction === undefined;
-	if (compaction?.entry.kind === "compaction") {
-		yield compaction;
-		for (let depth = 0; depth < compaction.depth; depth++) {
-			const record = branch.at(depth);
-			isKept ||= record?.entry.id === compaction.entry.firstKeptId;
-			if (isKept && record !== undefined && record.entry.kind !== "compaction" && !isSystemRecord(record)) yield record;
-		}
-	}
-	for (let depth = compaction === undefined ? 0 : compaction.depth + 1; depth < branch.length; depth++) {
+	if (compaction !== undefined) yield compaction;
+	for (let depth = compaction === undefined ? 0 : keptDepthOf(branch, compaction); depth < branch.length; depth++) {
 		const record = branch.at(depth);
-		if (record !== undefined) yield record;
+		if (record === undefined || record === compaction) continue;
+		const isOlderSummary = record.entry.kind === "compaction" && compaction !== undefined;
+		if (!isOlderSummary) yield record;
 	}
 }
 
@@ -188,10 +182,6 @@ function isSame(left: Message, right: Message): boolean {
 
 function isSystem(message: Message): boolean {
 	return message.role === "system";
-}
-
-function isSystemRecord(record: BranchRecord | undefined): boolean {
-	return record?.message?.role === "system";
 }
 
 function isOmitted(record: BranchRecord): boolean {

@@ -1,12 +1,12 @@
 import { type Block, formatSpans } from "./block.ts";
 import { textOf } from "./message.ts";
-import { type Calibration, meteredTokens, type Reading } from "./meter/calibration.ts";
+import { meteredTokens, type Reading } from "./meter/calibration.ts";
 import type { Window } from "./meter/window.ts";
 import { foldableRanges } from "./pipeline/recommend.ts";
 import { formatTokens, next } from "./problem.ts";
 import { type Protection, protectedPieces } from "./protect.ts";
 import { blockRef } from "./ref.ts";
-import { formatRange, meteredRanges, type Piece, pieceMessages, piecesOf, type Range, rangeOf } from "./unit.ts";
+import { formatRange, meteredRanges, type Piece, pieceEstimate, piecesOf, type Range, rangeOf } from "./unit.ts";
 import { type Context, type View, viewReading } from "./view.ts";
 import { sizeText, windowText } from "./wording.ts";
 
@@ -31,7 +31,7 @@ export type StatusView = "overview" | "blocks" | "ranges" | "messages";
 export function statusOf(view: View, { branch, settings, window, calibration }: Context): Status {
 	const pieces = piecesOf(view.items);
 	const blocks = pieces.filter((piece) => piece.kind === "block");
-	const pieceTokens = (piece: Piece) => tokensOf(piece, calibration);
+	const pieceTokens = (piece: Piece) => meteredTokens(calibration, pieceEstimate(piece));
 	const originalTokens = (block: Block) => meteredTokens(calibration, block);
 	return {
 		reading: viewReading(view, calibration),
@@ -44,11 +44,6 @@ export function statusOf(view: View, { branch, settings, window, calibration }: 
 		foldedTokens: blocks.reduce((sum, piece) => sum + originalTokens(piece.block), 0),
 		blockTokens: blocks.reduce((sum, piece) => sum + pieceTokens(piece), 0),
 	};
-}
-
-function tokensOf(piece: Piece, calibration: Calibration): number {
-	const messages = piece.kind === "block" ? 1 : pieceMessages(piece);
-	return meteredTokens(calibration, { sizeTokens: piece.sizeTokens, messages });
 }
 
 /** A status in words, the list at most `limit` lines long. */

@@ -37,14 +37,14 @@ export function planTakeover(branch: Branch, view: View, foreign: readonly Forei
 		const kept = placed.pieces.filter((piece) => isCovered(piece, each) && !used.has(piece));
 		const number = branch.state.lastNumber + blocks.length + 1;
 		const folded = kept.length === 0 ? undefined : foldPieces(placed, kept, { ...each, number });
-		if (folded === undefined || folded.afterTokens >= folded.beforeTokens) {
+		if (folded === undefined || folded.after.sizeTokens >= folded.before.sizeTokens) {
 			names.left.push(each.name);
 			continue;
 		}
 		for (const piece of kept) used.add(piece);
 		blocks.push(folded.block);
 		names.taken.push(each.name);
-		savedTokens += folded.beforeTokens - folded.afterTokens;
+		savedTokens += folded.before.sizeTokens - folded.after.sizeTokens;
 	}
 	if (blocks.length === 0) return { ...names, operation: undefined };
 	const sizeTokens = Math.max(0, viewTokens(view) - savedTokens);

@@ -1,6 +1,7 @@
 import { type Block, extent } from "./block.ts";
 import { toolCalls } from "./message.ts";
 import { type Calibration, meteredTokens } from "./meter/calibration.ts";
+import type { Estimate } from "./meter/fit.ts";
 import { rangeRef } from "./ref.ts";
 import type { BranchRecord } from "./timeline.ts";
 import { type Item, itemTokens } from "./view.ts";
@@ -96,9 +97,9 @@ export function pieceMessages(piece: Piece): number {
 	return piece.kind === "block" ? piece.block.messages : piece.records.length;
 }
 
-/** Messages in the view, where a block is one. */
-export function shownMessages(piece: Piece): number {
-	return piece.kind === "block" ? 1 : piece.records.length;
+/** What a piece takes in the view, where a block is one message. */
+export function pieceEstimate(piece: Piece): Estimate {
+	return { sizeTokens: piece.sizeTokens, messages: piece.kind === "block" ? 1 : piece.records.length };
 }
 
 export function formatRange(range: Pick<Range, "from" | "to">): string {

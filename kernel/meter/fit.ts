@@ -4,6 +4,14 @@ export interface Estimate {
 	readonly messages: number;
 }
 
+/** Several sizes as one. */
+export function sumOf(estimates: readonly Estimate[]): Estimate {
+	return {
+		sizeTokens: estimates.reduce((sum, each) => sum + each.sizeTokens, 0),
+		messages: estimates.reduce((sum, each) => sum + each.messages, 0),
+	};
+}
+
 /** What a provider counted for something, beside the estimate of it. */
 export interface Sample {
 	readonly estimate: Estimate;

@@ -1,5 +1,6 @@
 import { filtered } from "../pipeline/filter.ts";
 import { standingView } from "../pipeline/index.ts";
+import { takesTag } from "../pipeline/refs.ts";
 import type { Alternation, Settings } from "../settings.ts";
 import type { Branch, BranchRecord } from "../timeline.ts";
 import { type Context, estimateOf } from "../view.ts";
@@ -173,9 +174,9 @@ function isAppended({ entry, state }: BranchRecord, previous: BranchRecord): boo
 }
 
 function grown(before: Estimate, record: BranchRecord, isTagged: boolean, takesImages: boolean): Estimate {
-	const { message, isSilent, isCounted } = record;
+	const { message, isSilent } = record;
 	if (message === undefined || isSilent) return before;
-	const tag = isTagged && isCounted && message.role !== "assistant" ? tagTokens : 0;
+	const tag = isTagged && takesTag(record, message) ? tagTokens : 0;
 	const sent = filtered(message);
 	const ownTokens = sent === message ? record.tokensFor(takesImages) : messageTokens(sent);
 	return { sizeTokens: before.sizeTokens + ownTokens + tag, messages: before.messages + 1 };

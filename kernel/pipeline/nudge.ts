@@ -6,7 +6,7 @@ import { type Context, type Stage, type View, viewReading, viewTokens } from "..
 import { nudgeText } from "../wording.ts";
 
 /** Windows of this size and more get the settings as they are; smaller ones get their share of them. */
-const fullWindowTokens = 128_000;
+export const fullWindowTokens = 128_000;
 
 /** Adds the nudge if one is due. */
 export const nudge: Stage = (view, context) => {

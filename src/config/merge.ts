@@ -1,3 +1,4 @@
+import { isObject } from "../../kernel/index.ts";
 import type { Group, Key, Node, Table } from "./key.ts";
 import { type Candidate, nearest } from "./nearest.ts";
 import { isForeign, isGroupThere, isOfProviders, nameHere, providersIn } from "./reference.ts";
@@ -187,10 +188,6 @@ function valueAt(layers: Layers, path: Path): unknown {
 /** Names may hold any character, so that a joined path could mean two places. */
 function addressOf(path: Path): string {
 	return JSON.stringify(path);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function wanted(key: Key<unknown>): string {

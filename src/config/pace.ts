@@ -1,7 +1,5 @@
+import { fullWindowTokens } from "../../kernel/index.ts";
 import type { PacedSettings } from "./schema.ts";
-
-/** From this window on a nudge comes as late as the settings say, below it earlier in proportion (kernel/pipeline/nudge.ts). */
-const fullWindowTokens = 128_000;
 
 /**
  * The settings for a window of so many tokens, with the pace of one no larger than `compress.maxContextLimit`. Nothing else

@@ -1,8 +1,6 @@
-import { mkdtemp, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { ExtensionContext, ToolResultEvent, ToolResultEventResult } from "@earendil-works/pi-coding-agent";
 import type { Sessions } from "../session.ts";
+import { writePrivate } from "../store/private-file.ts";
 import type { Content } from "./note.ts";
 
 /** Results of ours have limits of their own. */
@@ -29,17 +27,9 @@ export async function capOutput(
 	const texts = content.flatMap((part) => (part.type === "text" ? part.text : []));
 	const totalBytes = sizeBytes(texts);
 	if (totalBytes <= limitBytes || ownFile.test(JSON.stringify(input))) return undefined;
-	const path = await writeWhole(toolName, texts.join("\n"));
+	const path = await writePrivate("acp-output-", toolName, texts.join("\n"));
 	session.log.info("output-cap", { tool: toolName, totalBytes, limitBytes, path });
 	return { content: cut(content, totalBytes, limitBytes, path) };
-}
-
-/** Into a folder of its own: others can neither read it nor know its name beforehand. */
-async function writeWhole(toolName: string, text: string): Promise<string> {
-	const folder = await mkdtemp(join(tmpdir(), "acp-output-"));
-	const path = join(folder, `${toolName.replace(/\W+/g, "-").slice(0, 60)}.txt`);
-	await writeFile(path, text, { mode: 0o600, flag: "wx" });
-	return path;
 }
 
 /** Places are counted in bytes through all texts of the content, as if they were one. */

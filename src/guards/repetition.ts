@@ -6,6 +6,7 @@ import type {
 	ToolResultEvent,
 	ToolResultEventResult,
 } from "@earendil-works/pi-coding-agent";
+import { isObject } from "../../kernel/index.ts";
 import type { Session, Sessions } from "../session.ts";
 import { withNote } from "./note.ts";
 
@@ -79,10 +80,6 @@ function canonical(value: unknown): string {
 
 function inOrder(part: Readonly<Record<string, unknown>>): object {
 	return Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-function isObject(part: unknown): part is Record<string, unknown> {
-	return typeof part === "object" && part !== null && !Array.isArray(part);
 }
 
 /** What the third identical call is told. */

@@ -10,6 +10,7 @@ import type {
 } from "@earendil-works/pi-coding-agent";
 import { type BranchRecord, failureOf } from "../../kernel/index.ts";
 import { guard } from "../hooks/guard.ts";
+import { continueWithout, lastAnswer } from "../hooks/settle.ts";
 import type { Moment, Session, Sessions } from "../session.ts";
 import { showStatusLine } from "../ui/status-line.ts";
 
@@ -121,8 +122,7 @@ class Throttle {
 		episode.retries++;
 		if (episode.retries === 1) host.notify(notice(this.#pace), "warning");
 		session.log.warn("throttle", { retry: episode.retries, delayMs: episode.delayMs, reason });
-		const omission = { type: "context_edit" as const, targetId: failed.entry.id, replacement: null };
-		return { entries: [...event.entries, omission], continue: true };
+		return continueWithout(event, failed);
 	}
 
 	async onTurnStart(ctx: ExtensionContext): Promise<void> {
@@ -167,8 +167,9 @@ class Throttle {
 }
 
 /** The failed answer at the end of the branch that a retry is for. */
-function throttledAnswer({ branch, config }: Moment): BranchRecord | undefined {
-	const failed = branch.message(branch.lastOrdinal);
+function throttledAnswer(moment: Moment): BranchRecord | undefined {
+	const { config } = moment;
+	const failed = lastAnswer(moment);
 	if (!config.enabled || !config.throttleRetry || failed?.message?.stopReason !== "error") return undefined;
 	return isThrottled(failed.message.errorMessage ?? "") ? failed : undefined;
 }

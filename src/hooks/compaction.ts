@@ -78,7 +78,8 @@ function onThreshold(
 	}
 	const thresholdTokens = window.limitTokens - event.preparation.settings.reserveTokens;
 	const limitTokens = Math.min(moment.emergencyTokens, Math.max(thresholdTokens, moment.emergencyTokens * leastShare));
-	return fold(sessions, event, ctx, moment, limitTokens, false) ?? { cancel: true };
+	const fitted = makeFit(sessions, ctx, moment, limitTokens, false);
+	return anchor(sessions, event, fitted.moment) ?? { cancel: true };
 }
 
 /** The refused request taught the window; what is sent next fits it. */
@@ -88,12 +89,12 @@ function onOverflow(
 	ctx: ExtensionContext,
 	moment: Moment,
 ): CompactionAnswer {
-	const folded = fold(sessions, event, ctx, moment, moment.emergencyTokens);
-	if (folded !== undefined) return folded;
-	const { kind } = planFit(sessions.view(moment), moment.context, moment.emergencyTokens);
+	const fitted = makeFit(sessions, ctx, moment, moment.emergencyTokens);
+	const anchored = anchor(sessions, event, fitted.moment);
+	if (anchored !== undefined) return anchored;
 	const [first] = event.branchEntries.filter((entry) => entry.type === "message");
 	// Nothing to anchor, but the next request is smaller: Pi asks again only if it gets a compaction.
-	return kind === "tooLarge" || first === undefined
+	return fitted.kind === "tooLarge" || first === undefined
 		? { cancel: true }
 		: compaction(event, "(The whole conversation follows.)", first.id);
 }
@@ -117,18 +118,17 @@ function onManual(
 	return { cancel: true };
 }
 
-/** Folds by rules what is over a limit, then anchors what leads. */
-function fold(
+/** Folds by rules what is over a limit; the moment after that, and what was found. */
+function makeFit(
 	sessions: Sessions,
-	event: SessionBeforeCompactEvent,
 	ctx: ExtensionContext,
 	moment: Moment,
 	limitTokens: number,
 	isLastResort = true,
-): CompactionAnswer | undefined {
-	const found: Fit = planFit(sessions.view(moment), moment.context, limitTokens, isLastResort);
+): { readonly kind: Fit["kind"]; readonly moment: Moment } {
+	const found = planFit(sessions.view(moment), moment.context, limitTokens, isLastResort);
 	const operation = found.kind === "fits" ? undefined : found.operation;
-	return anchor(sessions, event, operation === undefined ? moment : sessions.commit(ctx, operation));
+	return { kind: found.kind, moment: operation === undefined ? moment : sessions.commit(ctx, operation) };
 }
 
 function anchor(sessions: Sessions, event: SessionBeforeCompactEvent, moment: Moment): CompactionAnswer | undefined {

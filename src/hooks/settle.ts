@@ -17,6 +17,11 @@ export function onBeforeSettle(sessions: Sessions, event: AgentBeforeSettleEvent
 	const { kind } = planFit(sessions.view(moment), context, emergencyTokens);
 	session.log.warn("overflow", { continues: kind !== "tooLarge" });
 	if (kind === "tooLarge") return undefined;
+	return continueWithout(event, failed);
+}
+
+/** One more request, from which a failed answer is left out as Pi's own recovery leaves it out. */
+export function continueWithout(event: AgentBeforeSettleEvent, failed: BranchRecord) {
 	const omission = { type: "context_edit" as const, targetId: failed.entry.id, replacement: null };
 	return { entries: [...event.entries, omission], continue: true };
 }
@@ -36,7 +41,7 @@ export function onSettled(sessions: Sessions, ctx: ExtensionContext): void {
 }
 
 /** The last answer on the branch, if nothing of the conversation came after it. */
-function lastAnswer({ branch }: Moment): BranchRecord | undefined {
+export function lastAnswer({ branch }: Moment): BranchRecord | undefined {
 	const last = branch.message(branch.lastOrdinal);
 	return last?.message?.role === "assistant" ? last : undefined;
 }

@@ -1,6 +1,4 @@
-import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { defineTool } from "@earendil-works/pi-coding-agent";
 import { Type } from "typebox";
 import {
@@ -15,6 +13,7 @@ import {
 	unfoldText,
 } from "../../kernel/index.ts";
 import type { Moment, Sessions } from "../session.ts";
+import { writePrivate } from "../store/private-file.ts";
 import { decompressRenderers } from "../ui/renderers.ts";
 import { type Answer, answer, answerParts, refuse, run } from "./answer.ts";
 
@@ -53,12 +52,9 @@ function unfold(sessions: Sessions, moment: Moment, id: string): Answer {
 	return answer(unfoldText(plan, context), mark(plan.operation));
 }
 
-/** Into a folder of its own: others can neither read it nor know its name beforehand. */
 async function writeOriginals({ session }: Moment, originals: Originals): Promise<Answer> {
 	try {
-		const folder = await mkdtemp(join(tmpdir(), "acp-originals-"));
-		const path = join(folder, `${originals.title.replace(/\W+/g, "-").slice(0, 60)}.txt`);
-		await writeFile(path, fileText(originals), { mode: 0o600 });
+		const path = await writePrivate("acp-originals-", originals.title, fileText(originals));
 		return answer(`${originals.title}: ${originals.records.length} messages are in ${path}`);
 	} catch (error) {
 		const reason = error instanceof Error ? error.message : String(error);
