@@ -1,6 +1,7 @@
 import type {
 	AgentBeforeSettleEvent,
 	BeforeAgentStartEvent,
+	BeforeProviderRequestEvent,
 	ContextWithSystemEvent,
 	ExtensionAPI,
 	MessageEndEvent,
@@ -11,6 +12,7 @@ import type {
 import { acpCommand } from "./commands/acp.ts";
 import { registerGuards } from "./guards/index.ts";
 import { registerThrottle } from "./guards/throttle.ts";
+import { onBeforeProviderRequest } from "./hooks/cache-marker.ts";
 import { onSessionBeforeCompact } from "./hooks/compaction.ts";
 import { onContext } from "./hooks/context.ts";
 import { onMessageEnd, onToolCall } from "./hooks/echo.ts";
@@ -91,6 +93,10 @@ function registerRequests(pi: ExtensionAPI, sessions: Sessions): void {
 	pi.on(
 		"context_with_system",
 		guarded("context", (event: ContextWithSystemEvent, ctx) => onContext(sessions, event, ctx)),
+	);
+	pi.on(
+		"before_provider_request",
+		guarded("marker", (event: BeforeProviderRequestEvent, ctx) => onBeforeProviderRequest(sessions, event, ctx)),
 	);
 	pi.on(
 		"message_end",

@@ -37,7 +37,7 @@ export interface Session {
 	/** The state that the sidecar says. */
 	savedState: State | undefined;
 	/** The nudge of the last request, until the turn it belongs to has ended. */
-	shownNudge: { readonly sizeTokens: number; readonly commitId: string | undefined } | undefined;
+	shownNudge: { readonly text: string; readonly sizeTokens: number; readonly commitId: string | undefined } | undefined;
 	readonly noticed: Set<string>;
 	/** The user message after whose refused request one more was made. */
 	continuedAfter: string | undefined;
