@@ -1,4 +1,5 @@
 import type { RangeRequest } from "./arguments.ts";
+import { filterReductions } from "./filters/plan.ts";
 import { foldPieces } from "./fold.ts";
 import { textOf } from "./message.ts";
 import { type Estimate, sumOf } from "./meter/fit.ts";
@@ -6,6 +7,7 @@ import type { LoggedBlock, LoggedReduction, Operation } from "./operation.ts";
 import { foldableRanges } from "./pipeline/recommend.ts";
 import type { Problem } from "./problem.ts";
 import { type Protection, protectedPieces, stayingPieces } from "./protect.ts";
+import { judgeSummary } from "./quality.ts";
 import { blockRef } from "./ref.ts";
 import { type Layout, layout, type Resolved, resolveRange } from "./resolve.ts";
 import type { Settings } from "./settings.ts";
@@ -55,6 +57,8 @@ interface Candidate {
 	readonly resolved: Resolved;
 	readonly kept: readonly Piece[];
 	readonly stayed: readonly Stayed[];
+	/** Names the summary lost. */
+	readonly lost: readonly string[];
 }
 
 /**
@@ -72,14 +76,21 @@ export function planFold(
 	const reasons = new Map(protectedPieces(placed.available, settings, placed.state));
 	for (const piece of placed.pieces.slice(placed.available.length)) reasons.set(piece, "the call in progress");
 	const taken = new Map<Piece, string>();
-	const judged = ranges.map((request) => judge(request, placed, reasons, taken));
+	const judged = ranges.map((request) => judge(request, placed, reasons));
 	const candidates = judged.filter((each) => "kept" in each).toSorted((a, b) => a.resolved.first - b.resolved.first);
 	const outcomes = new Map<Candidate, RangeOutcome>();
 	const blocks: LoggedBlock[] = [];
 	for (const candidate of candidates) {
-		const outcome = makeBlock(placed, candidate, branch.state.lastNumber + blocks.length + 1);
-		if (outcome.isApplied) blocks.push(outcome.block);
+		const { kept, resolved } = candidate;
+		const other = kept.map((piece) => taken.get(piece)).find((earlier) => earlier !== undefined);
+		const outcome =
+			other === undefined
+				? makeBlock(placed, candidate, branch.state.lastNumber + blocks.length + 1)
+				: overlap(candidate, other);
 		outcomes.set(candidate, outcome);
+		if (!outcome.isApplied) continue;
+		blocks.push(outcome.block);
+		for (const piece of kept) taken.set(piece, resolved.range);
 	}
 	const all = judged.flatMap((each) => ("kept" in each ? (outcomes.get(each) ?? []) : each));
 	return commit(view, placed, settings, candidates, all);
@@ -89,7 +100,6 @@ function judge(
 	request: RangeRequest,
 	placed: Layout,
 	reasons: ReadonlyMap<Piece, Protection>,
-	taken: Map<Piece, string>,
 ): Candidate | (RangeOutcome & { isApplied: false }) {
 	const resolved = resolveRange(request, placed);
 	if ("code" in resolved) return { isApplied: false, request, problem: resolved, notes: [] };
@@ -110,15 +120,26 @@ function judge(
 	if (block !== undefined && block.tier >= 3 && block.author === "model") {
 		return refuse({ code: "topTier", block: block.number });
 	}
-	if (request.summary.trim() === "") return refuse({ code: "emptySummary", range });
-	const other = kept.map((piece) => taken.get(piece)).find((earlier) => earlier !== undefined);
-	if (other !== undefined) return refuse({ code: "overlap", range, other });
-	for (const piece of kept) taken.set(piece, range);
-	return { request, resolved, kept, stayed };
+	const lost = lostIn(request.summary, range, placed.branch, kept);
+	if ("code" in lost) return refuse(lost);
+	return { request, resolved, kept, stayed, lost };
 }
 
-function makeBlock(placed: Layout, { request, resolved, kept, stayed }: Candidate, number: number): RangeOutcome {
-	const { range, notes, isInBlocks } = resolved;
+function overlap({ request, resolved: { range, notes } }: Candidate, other: string): RangeOutcome {
+	return { isApplied: false, request, problem: { code: "overlap", range, other }, notes };
+}
+
+/** The names that a summary lost, or what is wrong with it. */
+function lostIn(summary: string, range: string, branch: Branch, kept: readonly Piece[]): readonly string[] | Problem {
+	if (summary.trim() === "") return { code: "emptySummary", range };
+	const quality = judgeSummary(summary, branch, kept);
+	if (quality.kind === "fine") return quality.lost;
+	return quality.kind === "filler" ? { code: "filler", range } : { code: "tooShort", range, width: quality.width };
+}
+
+function makeBlock(placed: Layout, { request, resolved, kept, stayed, lost }: Candidate, number: number): RangeOutcome {
+	const { range, isInBlocks } = resolved;
+	const notes = [...resolved.notes, ...(lost.length === 0 ? [] : [`its summary lost the names ${lost.join(", ")}`])];
 	const { summary, topic } = request;
 	const { block, before, after } = foldPieces(placed, kept, {
 		number,
@@ -150,7 +171,7 @@ function commit(
 	const applied = outcomes.filter((outcome) => outcome.isApplied);
 	const before = estimateOf(view);
 	if (applied.length === 0) {
-		const foldable = foldableRanges(placed.available, settings, placed.state);
+		const foldable = foldableRanges(placed.available, settings, placed.branch);
 		return { operation: undefined, outcomes, before, after: before, foldable };
 	}
 	const folded = new Set(
@@ -160,22 +181,26 @@ function commit(
 	);
 	const staying = stayingPieces(placed.available, settings, placed.state);
 	const spent = spentUnits(placed.available, folded).filter((unit) => !staying.has(unit));
+	const pieces = placed.available;
+	const filtering = filterReductions(
+		view,
+		{ branch: placed.branch, settings },
+		{ pieces, end: pieces.length, folded, hidden: new Set(spent) },
+	);
 	const gone = sumOf([...applied.map((outcome) => outcome.before), ...spent.map(pieceEstimate)]);
 	const came = sumOf(applied.map((outcome) => outcome.after));
 	const after = {
-		sizeTokens: Math.max(0, before.sizeTokens - gone.sizeTokens + came.sizeTokens),
+		sizeTokens: Math.max(0, before.sizeTokens - gone.sizeTokens + came.sizeTokens - filtering.savedTokens),
 		messages: before.messages - gone.messages + came.messages,
 	};
 	const operation: Operation = {
 		kind: "fold",
 		author: "model",
 		blocks: applied.map((outcome) => outcome.block).toSorted((a, b) => a.number - b.number),
-		reductions: spent.flatMap(hide),
+		reductions: [...spent.flatMap(hide), ...filtering.reductions],
 		sizeTokens: after.sizeTokens,
 	};
-	const hidden = new Set<Piece>(spent);
-	const left = placed.available.filter((piece) => !hidden.has(piece));
-	const foldable = foldableRanges(left, settings, placed.state, folded);
+	const foldable = foldableRanges(filtering.left, settings, placed.branch, folded);
 	return { operation, outcomes, before, after, foldable };
 }
 

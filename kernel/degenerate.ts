@@ -20,10 +20,12 @@ export function planCollapse(view: View): Operation | undefined {
 	if (last?.kind !== "entry" || last.record.isSilent) return undefined;
 	const { record, message } = last;
 	const collapsed = collapseMessage(message);
-	const savedTokens = collapsed === message ? 0 : messageTokens(message) - messageTokens(collapsed);
-	if (savedTokens <= 0) return undefined;
+	const leftTokens = messageTokens(collapsed);
+	const gainedTokens = collapsed === message ? 0 : messageTokens(message) - leftTokens;
+	if (gainedTokens <= 0) return undefined;
+	const savedTokens = Math.max(0, record.sizeTokens - leftTokens);
 	const reduction = { id: record.entry.id, ordinal: record.ordinal, rule: "collapse", savedTokens } as const;
-	return { kind: "truncate", reductions: [reduction], sizeTokens: Math.max(0, viewTokens(view) - savedTokens) };
+	return { kind: "truncate", reductions: [reduction], sizeTokens: Math.max(0, viewTokens(view) - gainedTokens) };
 }
 
 /**

@@ -1,11 +1,13 @@
 import { type BlockHead, blockText, type Span, topicOf } from "./block.ts";
-import { digest } from "./digest.ts";
+import { digest, messageLimitTokens } from "./digest.ts";
+import { textOf } from "./message.ts";
 import { type Estimate, sumOf } from "./meter/fit.ts";
+import { messageTokens } from "./meter/size.ts";
 import type { LoggedBlock, LoggedSpan } from "./operation.ts";
 import type { Layout } from "./resolve.ts";
 import { sentMessage } from "./sent.ts";
 import { blockAt } from "./state.ts";
-import type { Branch } from "./timeline.ts";
+import type { Branch, BranchRecord } from "./timeline.ts";
 import { type Piece, pieceEstimate, pieceMessages } from "./unit.ts";
 import { blockItem } from "./view.ts";
 
@@ -27,6 +29,8 @@ export function foldPieces(
 		readonly tier: number;
 		/** False where there is no room for the record. */
 		readonly hasRecord?: boolean;
+		/** How much of the session's first user message is repeated, if it is covered. */
+		readonly openingTokens?: number;
 	},
 ): Folded {
 	const { branch } = placed;
@@ -44,13 +48,37 @@ export function foldPieces(
 		sizeTokens: kept.reduce((sum, piece) => sum + originalTokens(piece), 0),
 	};
 	const originals = () => covered.flatMap((record) => sentMessage(branch, record) ?? []);
-	const text = blockText(head, of.hasRecord === false ? "" : digest(originals()));
+	const opening = openingOf(branch);
+	const openingTokens = covered.some((record) => record === opening) ? (of.openingTokens ?? messageLimitTokens) : 0;
+	const text = blockText(head, of.hasRecord === false ? "" : digest(originals(), openingTokens, of.summary));
 	const { sizeTokens } = blockItem({ ...head, text, author: "model", createdAtMs: 0, madeBy: "" });
 	return {
 		block: { ...head, text, spans: spans.map((span) => logged(branch, span)) },
 		before: sumOf(kept.map(pieceEstimate)),
 		after: { sizeTokens, messages: 1 },
 	};
+}
+
+/** The first message of the user on a branch that is sent and has text. */
+function openingOf(branch: Branch): BranchRecord | undefined {
+	for (let ordinal = 1; ordinal <= branch.lastOrdinal; ordinal++) {
+		const record = branch.message(ordinal);
+		if (record?.message?.role !== "user" || record.isSilent) continue;
+		const message = sentMessage(branch, record);
+		if (message !== undefined && textOf(message).trim() !== "") return record;
+	}
+	return undefined;
+}
+
+/** The session's first user message, and how much of a block over it repeats it, at the most. */
+export function repeatedOpening(
+	branch: Branch,
+): { readonly record: BranchRecord; readonly sizeTokens: number } | undefined {
+	const record = openingOf(branch);
+	const message = record && sentMessage(branch, record);
+	if (record === undefined || message === undefined) return undefined;
+	const sizeTokens = message === record.message ? record.sizeTokens : messageTokens(message);
+	return { record, sizeTokens: Math.min(messageLimitTokens, sizeTokens) };
 }
 
 function originalTokens(piece: Piece): number {

@@ -1,12 +1,14 @@
+import { filterReductions } from "./filters/plan.ts";
 import { type Reading, readingOf } from "./meter/calibration.ts";
 import { estimateTokens } from "./meter/estimate.ts";
 import type { Estimate } from "./meter/fit.ts";
 import { messageTokens } from "./meter/size.ts";
 import type { LoggedReduction, Operation } from "./operation.ts";
 import { type Protection, stayingPieces } from "./protect.ts";
-import { cutMessage } from "./reduce.ts";
-import { foldGroups, type RulesFold } from "./rules.ts";
-import { sentMessage } from "./sent.ts";
+import { reduceMessage, reductionsOf } from "./reductions.ts";
+import { foldedPieces, foldGroups, type RulesFold } from "./rules.ts";
+import { sentMessage, tokensFor } from "./sent.ts";
+import { withReduction } from "./state.ts";
 import { beginsTurn, type Piece, pieceEstimate, piecesOf } from "./unit.ts";
 import { type Context, type EntryItem, estimateOf, type View, viewTokens } from "./view.ts";
 
@@ -29,6 +31,12 @@ const keepSteps = [2_000, 500, 100];
 
 /** Cutting less than this gains too little to be worth a hole in the text. */
 const leastSavedTokens = 50;
+
+/** A cut, and what its message takes after it. */
+interface Cut {
+	readonly reduction: LoggedReduction;
+	readonly sizeTokens: number;
+}
 
 /** What is folded when nothing else is enough: all that may be, then in fewer words, then what should stay, too. */
 const lastResorts = [
@@ -81,7 +89,7 @@ class Attempt {
 	/** Place of the last user message; -1 for none. */
 	readonly #last: number;
 	#folds: readonly RulesFold[] = [];
-	readonly #cuts = new Map<EntryItem, LoggedReduction>();
+	readonly #cuts = new Map<EntryItem, Cut>();
 
 	constructor(view: View, context: Context, estimate: Estimate, limitTokens: number) {
 		this.#view = view;
@@ -145,11 +153,24 @@ class Attempt {
 	}
 
 	operation(): Operation | undefined {
-		const reductions = [...this.#cuts.values()];
-		const blocks = this.#folds.map((fold) => fold.block);
+		const cuts = [...this.#cuts.values()].map((cut) => cut.reduction);
 		const sizeTokens = Math.max(0, viewTokens(this.#view) - this.#saved.sizeTokens);
-		if (blocks.length > 0) return { kind: "fold", author: "rules", blocks, reductions, sizeTokens };
-		return reductions.length > 0 ? { kind: "truncate", reductions, sizeTokens } : undefined;
+		if (this.#folds.length === 0) {
+			return cuts.length > 0 ? { kind: "truncate", reductions: cuts, sizeTokens } : undefined;
+		}
+		const filtering = filterReductions(this.#view, this.#context, {
+			pieces: this.#pieces,
+			end: this.#pieces.length - 1,
+			folded: foldedPieces(this.#pieces, this.#folds),
+			cut: new Set([...this.#cuts.keys()].map((item) => item.record)),
+		});
+		return {
+			kind: "fold",
+			author: "rules",
+			blocks: this.#folds.map((fold) => fold.block),
+			reductions: [...cuts, ...filtering.reductions],
+			sizeTokens: Math.max(0, sizeTokens - filtering.savedTokens),
+		};
 	}
 
 	#isFree(piece: Piece): boolean {
@@ -198,13 +219,8 @@ class Attempt {
 			sizeTokens += saved.sizeTokens;
 			messages += saved.messages;
 		}
-		for (const [item, cut] of this.#cuts) sizeTokens += cut.savedTokens - this.#cutBefore(item);
+		for (const [item, cut] of this.#cuts) sizeTokens += item.sizeTokens - cut.sizeTokens;
 		return { sizeTokens, messages };
-	}
-
-	/** What an earlier commit has cut of a message already. */
-	#cutBefore({ record }: EntryItem): number {
-		return this.#context.branch.state.reductions.get(record.ordinal)?.savedTokens ?? 0;
 	}
 
 	#cuttable(): readonly EntryItem[] {
@@ -222,19 +238,20 @@ class Attempt {
 	}
 
 	#sizeOf(item: EntryItem): number {
-		return item.sizeTokens + this.#cutBefore(item) - (this.#cuts.get(item)?.savedTokens ?? this.#cutBefore(item));
+		return this.#cuts.get(item)?.sizeTokens ?? item.sizeTokens;
 	}
 
 	#cutItem(item: EntryItem, keepChars: number): void {
-		const { branch } = this.#context;
-		const { entry, ordinal } = item.record;
-		const whole = sentMessage(branch, item.record) ?? item.message;
-		const cut = cutMessage(whole, ordinal, keepChars);
-		const wholeTokens = whole === item.record.message ? item.record.sizeTokens : messageTokens(whole);
-		const savedTokens = cut === whole ? 0 : wholeTokens - messageTokens(cut);
-		const gained = savedTokens - (this.#cuts.get(item)?.savedTokens ?? this.#cutBefore(item));
-		if (gained < leastSavedTokens) return;
-		this.#cuts.set(item, { id: entry.id, ordinal, rule: "truncate", keepChars, savedTokens });
+		const { branch, takesImages } = this.#context;
+		const { record } = item;
+		const rule = { rule: "truncate", keepChars } as const;
+		const reductions = withReduction(reductionsOf(branch, record), { ...rule, savedTokens: 0 });
+		const cut = reduceMessage(sentMessage(branch, record) ?? item.message, record.ordinal, reductions);
+		const sizeTokens = tokensFor(cut, takesImages);
+		if (this.#sizeOf(item) - sizeTokens < leastSavedTokens) return;
+		const savedTokens = Math.max(0, record.sizeTokens - messageTokens(cut));
+		const reduction = { id: record.entry.id, ordinal: record.ordinal, ...rule, savedTokens };
+		this.#cuts.set(item, { reduction, sizeTokens });
 	}
 }
 

@@ -1,4 +1,8 @@
 import type { Author } from "./block.ts";
+import { type FilterName, filterRule } from "./filters/index.ts";
+import { isObject } from "./json.ts";
+
+export { isObject };
 
 /** A span as the log keeps it: entry ids decide where they are known, ordinals where they are not. */
 export interface LoggedSpan {
@@ -23,13 +27,13 @@ export interface LoggedBlock {
 
 /**
  * `hide`: the unit that begins with this message leaves the view. `truncate`: long texts keep `keepChars` at both ends.
- * `collapse`: runs of the same characters are shortened.
+ * `collapse`: runs of the same characters are shortened. All others are rules of content, in filters/.
  */
 export type ReductionRule =
-	| { readonly rule: "hide" | "collapse" }
+	| { readonly rule: "hide" | "collapse" | FilterName }
 	| { readonly rule: "truncate"; readonly keepChars: number };
 
-/** A change of an older message that a commit carries. */
+/** A change of an older message that a commit carries; `savedTokens` is what it and those before it save of the message. */
 export type LoggedReduction = ReductionRule & {
 	readonly id: string;
 	readonly ordinal: number;
@@ -58,7 +62,12 @@ export type Operation =
 	| { readonly kind: "truncate"; readonly reductions: readonly LoggedReduction[]; readonly sizeTokens: number }
 	| { readonly kind: "undo" | "redo"; readonly sizeTokens: number }
 	| { readonly kind: "pin" | "unpin"; readonly message: LoggedMessage }
-	| { readonly kind: "nudge"; readonly sizeTokens: number };
+	| { readonly kind: "nudge"; readonly sizeTokens: number; readonly voice?: Voice };
+
+/** How a nudge speaks: with room left, where the window gets full, and where it is nearly full. */
+export type Voice = "soft" | "pressure" | "emergency";
+
+const voices: readonly unknown[] = ["soft", "pressure", "emergency"] satisfies readonly Voice[];
 
 /** The `customType` of entries that hold an operation. */
 export const operationEntryType = "acp-operation";
@@ -98,6 +107,8 @@ function isOperation(value: unknown): value is Operation {
 		case "truncate":
 			return isCount(value.sizeTokens) && isList(value.reductions, isReduction);
 		case "nudge":
+			// Nudges of earlier versions have no voice.
+			return isCount(value.sizeTokens) && (value.voice === undefined || voices.includes(value.voice));
 		case "undo":
 		case "redo":
 			return isCount(value.sizeTokens);
@@ -146,17 +157,16 @@ function isReduction(value: unknown): value is LoggedReduction {
 		typeof value.id === "string" &&
 		isPositive(value.ordinal) &&
 		isCount(value.savedTokens) &&
-		(value.rule === "hide" || value.rule === "collapse" || (value.rule === "truncate" && isCount(value.keepChars)))
+		(value.rule === "truncate" ? isCount(value.keepChars) : isRule(value.rule))
 	);
+}
+
+function isRule(value: unknown): boolean {
+	return value === "hide" || value === "collapse" || filterRule(value) !== undefined;
 }
 
 function isAuthor(value: unknown): value is Author {
 	return value === "model" || value === "rules";
-}
-
-/** True for a JSON object: no list, not null. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isList<T>(value: unknown, isItem: (item: unknown) => item is T): value is readonly T[] {

@@ -1,3 +1,4 @@
+import { leastWidth } from "./quality.ts";
 import { blockRef, messageRef } from "./ref.ts";
 import type { Range } from "./unit.ts";
 import { formatRange } from "./unit.ts";
@@ -15,6 +16,8 @@ export type Problem =
 	| { readonly code: "nothingLeft"; readonly range: string; readonly reasons: readonly string[] }
 	| { readonly code: "overlap"; readonly range: string; readonly other: string }
 	| { readonly code: "emptySummary"; readonly range: string }
+	| { readonly code: "tooShort"; readonly range: string; readonly width: number }
+	| { readonly code: "filler"; readonly range: string }
 	| { readonly code: "notSmaller"; readonly range: string; readonly textTokens: number; readonly sizeTokens: number }
 	| { readonly code: "topTier"; readonly block: number }
 	| { readonly code: "nothingToUndo" }
@@ -64,6 +67,10 @@ export function whatIsWrong(problem: Problem): string {
 			return `${problem.range} overlaps ${problem.other} of the same call.`;
 		case "emptySummary":
 			return `The summary for ${problem.range} is empty.`;
+		case "tooShort":
+			return `The summary for ${problem.range} has ${problem.width} characters; the least is ${leastWidth}.`;
+		case "filler":
+			return `The summary for ${problem.range} has not one word of what it replaces.`;
 		case "notSmaller":
 			return `The block for ${problem.range} would take ${problem.textTokens} tokens, what it replaces takes ${problem.sizeTokens}.`;
 		case "topTier":
@@ -100,7 +107,9 @@ export function whatToDo(problem: Problem, foldable: readonly Range[] = []): str
 		case "foreignRef":
 			return 'acp_status({ view: "blocks" }) lists the blocks.';
 		case "emptySummary":
-			return "Write what has to be known later into it.";
+		case "tooShort":
+		case "filler":
+			return "Write what has to be known later into it: files, names, results, decisions.";
 		case "notSmaller":
 			return `Fold a larger range or write less. ${next(foldable)}`;
 		case "emptyQuery":

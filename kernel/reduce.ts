@@ -1,5 +1,5 @@
-import { isToolCall, type Message, mapParts, mapText, type Part } from "./message.ts";
-import { isObject } from "./operation.ts";
+import { isObject } from "./json.ts";
+import { isToolCall, type Message, mapParts, mapText, type Part, type ToolCallPart } from "./message.ts";
 import { messageRef } from "./ref.ts";
 
 /** What stands after the head of a text that is cut; another copy of us may have cut it already. */
@@ -29,9 +29,19 @@ function isSignedPart(part: Part): boolean {
 export function cutMessage(message: Message, ordinal: number, keepChars: number): Message {
 	if (isSigned(message)) return message;
 	const cut = (text: string) => cutText(text, ordinal, keepChars);
-	return mapParts(mapText(message, cut), (part) => {
-		if (!isToolCall(part)) return part;
-		const changed = mapStrings(part.arguments, cut);
+	return mapInputs(mapText(message, cut), cut);
+}
+
+/** The message with `change` applied to each string in the arguments of the calls meant; the same message if it is signed. */
+export function mapInputs(
+	message: Message,
+	change: (text: string) => string,
+	isMeant: (call: ToolCallPart) => boolean = () => true,
+): Message {
+	if (isSigned(message)) return message;
+	return mapParts(message, (part) => {
+		if (!isToolCall(part) || !isMeant(part)) return part;
+		const changed = mapStrings(part.arguments, change);
 		return changed === part.arguments ? part : { ...part, arguments: changed };
 	});
 }

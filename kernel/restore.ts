@@ -1,5 +1,6 @@
 import { type Archive, type ForeignBranch, noArchive, whereabouts } from "./archive.ts";
 import { type Block, formatSpans, spansWithout } from "./block.ts";
+import { fullDigest } from "./digest.ts";
 import {
 	type ImagePart,
 	isImage,
@@ -23,6 +24,9 @@ import { estimateOf, savedBy, type View } from "./view.ts";
 /** What a page of originals holds: the 4,000 tokens of contract.md less its heading. */
 const pageLimitTokens = 3_800;
 
+/** What a page leaves free beside a piece of a long text: the line that says whose it is stands on the same page. */
+const headTokens = 40;
+
 /** No more characters than these are tried for a page. */
 const pageLimitChars = 5 * pageLimitTokens;
 
@@ -34,6 +38,14 @@ export interface Originals {
 	readonly title: string;
 	readonly records: readonly BranchRecord[];
 	readonly block: Block | undefined;
+	/** The record of the block in full, if what its text shows of it is cut; else "". */
+	readonly record: string;
+}
+
+/** The record of a block without its limit, made of all it covers as it was written: the same whenever it is asked for. */
+export function fullRecord(branch: Branch, block: Block): string {
+	const records = block.spans.flatMap((span) => branch.messages(span.from, span.to));
+	return fullDigest(records.flatMap((record) => (record.isSilent ? [] : (record.message ?? []))));
 }
 
 /**
@@ -52,7 +64,7 @@ export function findOriginals(branch: Branch, id: string, archive: Archive = noA
 	const ordinals = ends.map((record) => record.ordinal);
 	const [first, last] = [Math.min(...ordinals), Math.max(...ordinals)];
 	const title = `${messageRef(first)}-${messageRef(last)}${to.place}`;
-	return { title, records: to.branch.messages(first, last), block: undefined };
+	return { title, records: to.branch.messages(first, last), block: undefined, record: "" };
 }
 
 /** Originals with the branch they are on; `place` is "" on the current one. */
@@ -93,7 +105,9 @@ function blockOriginals(branch: Branch, ref: LocalRef, place: string): Found | u
 	if (block === undefined || (ref.at !== undefined && block.madeBy !== ref.at)) return undefined;
 	const records = block.spans.flatMap((span) => branch.messages(span.from, span.to));
 	const spans = listed(block.spans.map((span) => formatSpans([span])));
-	return { title: `${blockRef(block.number)} (${spans})${place}`, records, block, branch, place };
+	const full = fullRecord(branch, block);
+	const record = block.text.endsWith(`\n${full}\n</acp-block>`) ? "" : full;
+	return { title: `${blockRef(block.number)} (${spans})${place}`, records, block, record, branch, place };
 }
 
 function messageOriginals(branch: Branch, ref: LocalRef, place: string): Found | undefined {
@@ -101,7 +115,8 @@ function messageOriginals(branch: Branch, ref: LocalRef, place: string): Found |
 	if (record === undefined || (ref.at !== undefined && record.entry.id !== ref.at)) return undefined;
 	// An anchor has a number and no message: what it stands for is found by its own refs.
 	if (record.message === undefined) return undefined;
-	return { title: `${messageRef(ref.number)}${place}`, records: [record], block: undefined, branch, place };
+	const title = `${messageRef(ref.number)}${place}`;
+	return { title, records: [record], block: undefined, record: "", branch, place };
 }
 
 /** What a model can be shown of a part. */
@@ -114,9 +129,9 @@ export interface Page {
 	readonly pages: number;
 }
 
-/** A page of originals. Texts are whole and byte for byte; one that passes a page by itself is cut across pages. */
+/** A page of originals, before them the record that their block shows only in part. Texts are whole and byte for byte; one that passes a page by itself is cut across pages. */
 export function pageOf(originals: Originals, page: number): Page | Problem {
-	const pages = paginate(originals.records.flatMap((record) => rendered(record)));
+	const pages = paginate(allParts(originals));
 	const chosen = pages[page - 1];
 	if (chosen === undefined) return { code: "noPage", page, pages: pages.length };
 	const head: Slice = { part: { type: "text", text: heading(originals, page, pages.length) }, glue: "" };
@@ -126,9 +141,7 @@ export function pageOf(originals: Originals, page: number): Page | Problem {
 
 /** All originals as one text, for a file; images are named, not included. */
 export function fileText(originals: Originals): string {
-	const lines = originals.records.flatMap((record) =>
-		rendered(record).map((part) => (isText(part) ? part.text : "[image]")),
-	);
+	const lines = allParts(originals).map((part) => (isText(part) ? part.text : "[image]"));
 	return `${lines.join("\n")}\n`;
 }
 
@@ -178,6 +191,12 @@ function heading({ title, records, block }: Originals, page: number, pages: numb
 function listed(names: readonly string[]): string {
 	const more = names.length > listLimit ? [`${names.length - listLimit} more`] : [];
 	return [...names.slice(0, listLimit), ...more].join(", ");
+}
+
+function allParts({ record, records }: Originals): readonly Shown[] {
+	const head: readonly Shown[] =
+		record === "" ? [] : [{ type: "text", text: `[record made by code, in full]\n${record}` }];
+	return [...head, ...records.flatMap(rendered)];
 }
 
 function rendered(record: BranchRecord): readonly Shown[] {
@@ -245,7 +264,7 @@ function fitting(text: string, at: number): string {
 	let piece = text.slice(at, at + pageLimitChars);
 	for (;;) {
 		if (isTorn(text, at + piece.length)) piece = piece.slice(0, -1);
-		const share = pageLimitTokens / (estimateTokens(piece) + 1);
+		const share = (pageLimitTokens - headTokens) / (estimateTokens(piece) + 1);
 		if (share >= 1) return piece;
 		piece = piece.slice(0, Math.floor(piece.length * share * 0.98));
 	}

@@ -1,4 +1,5 @@
 import { earlierSummary } from "./earlier.ts";
+import { filterReductions } from "./filters/plan.ts";
 import { foldPieces } from "./fold.ts";
 import type { Estimate } from "./meter/fit.ts";
 import type { LoggedBlock, Operation } from "./operation.ts";
@@ -50,7 +51,7 @@ function foldByRules(
 	const summary = earlierSummary(branch, pieces, { maxTurns: rulesOf(settings).maxTurns, limitTokens });
 	const tier = Math.max(1, ...pieces.map((piece) => (piece.kind === "block" ? piece.block.tier : 1)));
 	const placed = layout(branch, view, undefined);
-	const of = { number, summary, topic, tier, hasRecord: !isBrief };
+	const of = { number, summary, topic, tier, hasRecord: !isBrief, openingTokens: limitTokens >> 1 };
 	const { block, before, after } = foldPieces(placed, pieces, of);
 	if (after.sizeTokens >= before.sizeTokens) return undefined;
 	const units = new Set(pieces.flatMap((piece) => (piece.kind === "unit" ? (piece.records[0]?.unit ?? []) : [])));
@@ -70,7 +71,7 @@ export function planRules(view: View, context: Context): Operation | undefined {
 	const starts = fullTurns(pieces, (piece) => piece.kind === "unit" && isFree(piece));
 	if (starts.length <= recentTurnsFull + slackTurns || isJustOpened(context.branch)) return undefined;
 	const older = pieces.slice(0, starts.at(-recentTurnsFull)).filter(isFree);
-	return operationOf(view, foldGroups(view, context, [older]));
+	return operationOf(view, context, pieces, foldGroups(view, context, [older]));
 }
 
 /** Where the turns begin of which a piece is in full. */
@@ -99,7 +100,7 @@ export function planWhole(view: View, context: Context, topic?: string): Operati
 	const isFree = (piece: Piece) => !reasons.has(piece);
 	const before = pieces.slice(0, Math.max(0, last)).filter(isFree);
 	const after = pieces.slice(last + 1).filter(isFree);
-	return operationOf(view, foldGroups(view, context, [before, after], { topic }));
+	return operationOf(view, context, pieces, foldGroups(view, context, [before, after], { topic }));
 }
 
 /** A block of each group of pieces, as far as that gains anything. */
@@ -118,9 +119,26 @@ export function foldGroups(
 	return folds;
 }
 
-function operationOf(view: View, folds: readonly RulesFold[]): Operation | undefined {
+/** The pieces that folds take out of the view. */
+export function foldedPieces(pieces: readonly Piece[], folds: readonly RulesFold[]): ReadonlySet<Piece> {
+	const blocks = new Set(folds.flatMap((fold) => fold.block.children));
+	const isFolded = (piece: Piece) =>
+		piece.kind === "block"
+			? blocks.has(piece.block.number)
+			: piece.records.some(({ unit }) => folds.some((fold) => fold.units.has(unit)));
+	return new Set(pieces.filter(isFolded));
+}
+
+function operationOf(
+	view: View,
+	context: Context,
+	pieces: readonly Piece[],
+	folds: readonly RulesFold[],
+): Operation | undefined {
 	if (folds.length === 0) return undefined;
-	const sizeTokens = folds.reduce((sum, fold) => sum - fold.saved.sizeTokens, viewTokens(view));
+	const fold = { pieces, end: pieces.length - 1, folded: foldedPieces(pieces, folds) };
+	const { reductions, savedTokens } = filterReductions(view, context, fold);
+	const sizeTokens = folds.reduce((sum, fold) => sum - fold.saved.sizeTokens, viewTokens(view) - savedTokens);
 	const blocks = folds.map((fold) => fold.block);
-	return { kind: "fold", author: "rules", blocks, reductions: [], sizeTokens: Math.max(0, sizeTokens) };
+	return { kind: "fold", author: "rules", blocks, reductions, sizeTokens: Math.max(0, sizeTokens) };
 }

@@ -1,6 +1,7 @@
 import type { EditEntry } from "./entry.ts";
 import { type Message, textOf } from "./message.ts";
 import { imageTokens, messageTokens } from "./meter/size.ts";
+import { reduceMessage, reductionsOf } from "./reductions.ts";
 import type { Branch, BranchRecord } from "./timeline.ts";
 import { type EntryItem, foreignItem, type Item } from "./view.ts";
 
@@ -122,13 +123,22 @@ function edited(message: Message, replacement: NonNullable<EditEntry["replacemen
 }
 
 function entryItem(branch: Branch, { record, message, isEdited }: Sent, takesImages: boolean): EntryItem {
-	const wholeTokens = isEdited ? editedTokens(message, takesImages) : record.tokensFor(takesImages);
-	const savedTokens = branch.state.reductions.get(record.ordinal)?.savedTokens ?? 0;
-	const sizeTokens = record.isSilent ? 0 : Math.max(0, wholeTokens - savedTokens);
+	const sizeTokens = record.isSilent ? 0 : sizeOf(branch, { record, message, isEdited }, takesImages);
 	return { kind: "entry", record, message, sizeTokens, isTagged: false };
 }
 
-function editedTokens(message: Message, takesImages: boolean): number {
+/** What reductions save is known of the message as it was written, with its images; of others it is measured. */
+function sizeOf(branch: Branch, { record, message, isEdited }: Sent, takesImages: boolean): number {
+	const reductions = reductionsOf(branch, record);
+	const wholeTokens = record.tokensFor(takesImages);
+	const last = reductions.at(-1);
+	const isMeasured = isEdited || (last !== undefined && wholeTokens !== record.sizeTokens);
+	if (isMeasured) return tokensFor(reduceMessage(message, record.ordinal, reductions), takesImages);
+	return Math.max(0, wholeTokens - (last?.savedTokens ?? 0));
+}
+
+/** Estimated tokens of a message for a model that takes images or takes none. */
+export function tokensFor(message: Message, takesImages: boolean): number {
 	return messageTokens(message) - (takesImages ? 0 : imageTokens(message));
 }
 

@@ -1,3 +1,6 @@
+import { type FilterName, filterDefaults } from "./filters/index.ts";
+import { defaultWords, type Words } from "./prompts.ts";
+
 /**
  * What the kernel lets a user tune. The defaults here are the single source: the schema in src/config takes them over,
  * and a call that is replayed from its arguments is judged by them, never by today's settings.
@@ -14,6 +17,8 @@ export interface Settings {
 	/** A unit all of whose calls are among these tools is neither counted nor protected by the recent zone. */
 	readonly neverPreserveRecentTools: readonly string[];
 	readonly compress: CompressSettings;
+	/** Which rules of content reduce, with a fold, what stays in view after what it folds. */
+	readonly filters: Readonly<Record<FilterName, boolean>>;
 	/** Who folds: the model, with rules as the last resort; the model alone; rules alone. */
 	readonly strategy: Strategy;
 	readonly rules: RulesSettings;
@@ -23,6 +28,8 @@ export interface Settings {
 	readonly modelContextLimit: number;
 	/** Share of the window kept free for the answer, at most. */
 	readonly outputHeadroomMaxPct: number;
+	/** What the model reads where a text can be replaced. */
+	readonly words: Words;
 }
 
 export type Strategy = "hybrid" | "model" | "rules";
@@ -55,11 +62,13 @@ export const defaultSettings: Settings = {
 	preserveRecentTokens: 5_000,
 	neverPreserveRecentTools: ["decompress", "search_context", "read", "bash"],
 	compress: { keepTokens: 15_000, stepTokens: 30_000, emergencyThresholdPercent: 0.95 },
+	filters: filterDefaults,
 	strategy: "hybrid",
 	rules: { recentTurnsFull: 6, slackTurns: 2, maxTurns: 40 },
 	strictAlternation: "auto",
 	modelContextLimit: 0,
 	outputHeadroomMaxPct: 0.25,
+	words: defaultWords,
 };
 
 /** How strategy `rules` folds where a figure is missing, zero or less: as the defaults say. */

@@ -1,6 +1,6 @@
 import { type Block, extent, type Span, spansContain, spansOverlap } from "./block.ts";
 import { Chain } from "./chain.ts";
-import type { LoggedBlock, LoggedReduction, LoggedSpan, Operation, ReductionRule } from "./operation.ts";
+import type { LoggedBlock, LoggedReduction, LoggedSpan, Operation, ReductionRule, Voice } from "./operation.ts";
 
 /** A change of an older message that holds from its commit on. */
 export type Reduction = ReductionRule & { readonly savedTokens: number };
@@ -21,8 +21,8 @@ export interface Shape {
 	readonly tops: readonly Block[];
 	/** The spans of `tops` in order, each with its block; made when first asked for. */
 	readonly intervals: () => readonly Interval[];
-	/** By the ordinal of the message. */
-	readonly reductions: Chain<number, Reduction>;
+	/** By the ordinal of the message, in their order; of each rule the latest. */
+	readonly reductions: Chain<number, readonly Reduction[]>;
 }
 
 /** Shapes to go back or forward to, the nearest first. */
@@ -41,6 +41,10 @@ export interface State extends Shape {
 	readonly commit: Commit | undefined;
 	/** Size of the view at the last commit or nudge; growth is counted from here. */
 	readonly baseTokens: number | undefined;
+	/** How the last nudge spoke; undefined if a commit came after it. */
+	readonly voice: Voice | undefined;
+	/** Ordinals of the last message before each of the last three nudges in the voice of an emergency. */
+	readonly alarms: readonly number[];
 	readonly undoable: Shapes | undefined;
 	readonly redoable: Shapes | undefined;
 }
@@ -54,6 +58,8 @@ export const emptyState: State = {
 	pins: new Set(),
 	commit: undefined,
 	baseTokens: undefined,
+	voice: undefined,
+	alarms: [],
 	undoable: undefined,
 	redoable: undefined,
 };
@@ -86,7 +92,7 @@ export function apply(state: State, operation: Operation, place: Place): State {
 		case "unpin":
 			return { ...state, pins: pinned(state.pins, operation, place) };
 		case "nudge":
-			return { ...state, baseTokens: operation.sizeTokens };
+			return nudged(state, operation, place);
 	}
 }
 
@@ -94,7 +100,16 @@ export function apply(state: State, operation: Operation, place: Place): State {
 function commit(before: State, after: State, { sizeTokens }: { readonly sizeTokens: number }, place: Place): State {
 	if (after === before) return before;
 	const undoable = { shape: shapeOf(before), rest: before.undoable };
-	return { ...after, baseTokens: sizeTokens, commit: commitAt(place), undoable, redoable: undefined };
+	return { ...after, baseTokens: sizeTokens, voice: undefined, commit: commitAt(place), undoable, redoable: undefined };
+}
+
+function nudged(
+	state: State,
+	{ sizeTokens, voice = "soft" }: Extract<Operation, { kind: "nudge" }>,
+	{ ordinal }: Place,
+): State {
+	const alarms = voice === "emergency" ? [...state.alarms.slice(-2), ordinal] : state.alarms;
+	return { ...state, baseTokens: sizeTokens, voice, alarms };
 }
 
 /** Takes the nearest shape of one list and keeps the present one in the other. */
@@ -112,6 +127,7 @@ function goTo(
 		...state,
 		...target.shape,
 		baseTokens: sizeTokens,
+		voice: undefined,
 		commit: commitAt(place),
 		[from]: target.rest,
 		[to]: kept,
@@ -213,11 +229,26 @@ function reduce(state: State, operation: { readonly reductions: readonly LoggedR
 	let { reductions } = state;
 	for (const { id, ordinal, ...reduction } of operation.reductions) {
 		const located = place.locate(id, ordinal);
-		if (located !== undefined && reductions.get(located)?.rule !== "hide") {
-			reductions = reductions.with(located, reduction);
-		}
+		if (located === undefined) continue;
+		const before = reductions.get(located) ?? [];
+		const after = withReduction(before, reduction);
+		if (after !== before) reductions = reductions.with(located, after);
 	}
 	return reductions === state.reductions ? state : { ...state, reductions };
+}
+
+/** The reductions of a message with one more; it takes the place of an earlier one by the same rule, and hidden is hidden. */
+export function withReduction(reductions: readonly Reduction[], added: Reduction): readonly Reduction[] {
+	if (reductions.some(({ rule }) => rule === "hide")) return reductions;
+	return added.rule === "hide" ? [added] : [...reductions.filter(({ rule }) => rule !== added.rule), added];
+}
+
+/** True if a commit recorded that a unit is left out of the view. */
+export function isHidden(
+	{ reductions }: Pick<State, "reductions">,
+	{ ordinal }: { readonly ordinal: number },
+): boolean {
+	return reductions.get(ordinal)?.[0]?.rule === "hide";
 }
 
 function locateSpans(logged: readonly LoggedSpan[], place: Place): readonly Span[] | undefined {

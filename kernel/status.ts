@@ -37,7 +37,7 @@ export function statusOf(view: View, { branch, settings, window, calibration }: 
 		reading: viewReading(view, calibration),
 		window,
 		pieces,
-		foldable: meteredRanges(foldableRanges(pieces, settings, branch.state), calibration),
+		foldable: meteredRanges(foldableRanges(pieces, settings, branch), calibration),
 		reasons: protectedPieces(pieces, settings, branch.state),
 		pieceTokens,
 		originalTokens,

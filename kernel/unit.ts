@@ -1,5 +1,5 @@
 import { type Block, extent } from "./block.ts";
-import { toolCalls } from "./message.ts";
+import { argumentOf, type Message, textOf, toolCalls } from "./message.ts";
 import { type Calibration, meteredTokens } from "./meter/calibration.ts";
 import type { Estimate } from "./meter/fit.ts";
 import { rangeRef } from "./ref.ts";
@@ -16,6 +16,8 @@ export interface UnitPiece {
 	readonly sizeTokens: number;
 	/** Names of the tools it calls, one per call. */
 	readonly tools: readonly string[];
+	/** The first of its messages as it is sent. */
+	readonly message: Message;
 }
 
 /** A block that stands in the view. */
@@ -34,26 +36,29 @@ export interface Range {
 	readonly to: number;
 	readonly messages: number;
 	readonly sizeTokens: number;
-	/** Names of the tools called in it, the most frequent first. */
+	/** Names of the tools called in it and of the files that the calls name, the most frequent first. */
 	readonly tools: readonly string[];
+	readonly paths: readonly string[];
+	/** What the user says in it first; "" if nothing. */
+	readonly words: string;
 }
 
 /** The units and blocks of a view, each at the place of its first message. Silent and foreign messages are none. */
 export function piecesOf(items: readonly Item[]): readonly Piece[] {
-	const pieces: (BlockPiece | { kind: "unit"; records: BranchRecord[]; sizeTokens: number; tools: string[] })[] = [];
+	const pieces: (BlockPiece | (UnitPiece & { records: BranchRecord[]; sizeTokens: number }))[] = [];
 	const byUnit = new Map<BranchRecord, { records: BranchRecord[]; sizeTokens: number }>();
 	for (const item of items) {
 		if (item.kind === "block") pieces.push({ kind: "block", block: item.block, sizeTokens: item.sizeTokens });
 		if (item.kind !== "entry" || item.record.isSilent) continue;
-		const { record } = item;
+		const { record, message } = item;
 		const known = byUnit.get(record.unit);
 		if (known !== undefined) {
 			known.records.push(record);
 			known.sizeTokens += itemTokens(item);
 			continue;
 		}
-		const tools = toolCalls(item.message).map((call) => call.name);
-		const unit = { kind: "unit" as const, records: [record], sizeTokens: itemTokens(item), tools };
+		const tools = toolCalls(message).map((call) => call.name);
+		const unit = { kind: "unit" as const, records: [record], sizeTokens: itemTokens(item), tools, message };
 		byUnit.set(record.unit, unit);
 		pieces.push(unit);
 	}
@@ -75,17 +80,30 @@ export function pieceExtent(piece: Piece): { readonly from: number; readonly to:
 /** A run of pieces as a range. */
 export function rangeOf(pieces: readonly Piece[]): Range {
 	const extents = pieces.map(pieceExtent);
-	const counts = new Map<string, number>();
-	for (const name of pieces.flatMap((piece) => (piece.kind === "unit" ? piece.tools : []))) {
-		counts.set(name, (counts.get(name) ?? 0) + 1);
-	}
+	const units = pieces.filter((piece) => piece.kind === "unit");
+	const asks = units.find(beginsTurn);
 	return {
 		from: extents[0]?.from ?? 0,
 		to: extents.at(-1)?.to ?? 0,
 		messages: pieces.reduce((sum, piece) => sum + pieceMessages(piece), 0),
 		sizeTokens: pieces.reduce((sum, piece) => sum + piece.sizeTokens, 0),
-		tools: [...counts].toSorted((a, b) => b[1] - a[1]).map(([name]) => name),
+		tools: byFrequency(units.flatMap((unit) => unit.tools)),
+		paths: byFrequency(units.flatMap(pathsOf)),
+		words: asks === undefined ? "" : textOf(asks.message).slice(0, 80),
 	};
+}
+
+function pathsOf({ message }: UnitPiece): readonly string[] {
+	return toolCalls(message).flatMap((call) => {
+		const path = argumentOf(call, "path") ?? argumentOf(call, "file_path");
+		return typeof path === "string" && path !== "" ? path : [];
+	});
+}
+
+function byFrequency(names: readonly string[]): readonly string[] {
+	const counts = new Map<string, number>();
+	for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+	return [...counts].toSorted((a, b) => b[1] - a[1]).map(([name]) => name);
 }
 
 /** The ranges with their sizes in the provider's tokens. */

@@ -1,11 +1,14 @@
 import { alternate, type Origin } from "./alternate.ts";
 import type { Block } from "./block.ts";
+import type { Decision } from "./decision.ts";
 import type { Message } from "./message.ts";
 import { appendLine, mapText } from "./message.ts";
 import { type Calibration, type Reading, readingOf } from "./meter/calibration.ts";
 import type { Estimate } from "./meter/fit.ts";
 import { messageTokens, tagTokens } from "./meter/size.ts";
 import type { Window } from "./meter/window.ts";
+import type { Voice } from "./operation.ts";
+import { type PairRole, sayLoneResults } from "./pairs.ts";
 import { defuse, tag } from "./ref.ts";
 import type { Settings } from "./settings.ts";
 import type { Branch, BranchRecord } from "./timeline.ts";
@@ -37,10 +40,11 @@ export interface BlockItem {
 
 export type Item = EntryItem | ForeignItem | BlockItem;
 
-/** Why and what a nudge tells the model. */
+/** What a nudge tells the model, and of a view of what size. */
 export interface Nudge {
 	readonly text: string;
 	readonly sizeTokens: number;
+	readonly voice: Voice;
 }
 
 /** What is sent, on its way through the stages. A value: each stage returns the next one. */
@@ -52,6 +56,8 @@ export interface View {
 	readonly foldable: readonly Range[];
 	/** The volatile text at the very end. */
 	readonly nudge: Nudge | undefined;
+	/** Why there is a nudge or none; undefined before that stage. */
+	readonly decision: Decision | undefined;
 }
 
 /** All that a stage may look at beside the view. */
@@ -67,6 +73,8 @@ export interface Context {
 	readonly isAlternating: boolean;
 	/** True if `compress` is ours and in the loadout: only then there are tags and nudges. */
 	readonly isActive: boolean;
+	/** What a request may take before it is made to fit without the model; as usual for the window if left out. */
+	readonly fitTokens?: number;
 }
 
 export type Stage = (view: View, context: Context) => View;
@@ -76,7 +84,7 @@ export const blockMessageType = "acp-block";
 export const nudgeMessageType = "acp-nudge";
 
 export function viewOf(items: readonly Item[]): View {
-	return { items, standing: new Set(), foldable: [], nudge: undefined };
+	return { items, standing: new Set(), foldable: [], nudge: undefined, decision: undefined };
 }
 
 /** Estimated tokens of the view, tags included, the nudge apart. */
@@ -130,7 +138,7 @@ export function savedBy(blocks: readonly Block[]): number {
 /** The messages to send. Those that nothing changes are the same objects that came in. */
 export function toMessages(view: View, { branch, calibration, isAlternating }: Context): readonly Message[] {
 	const usages = staleUsages(view, branch, calibration);
-	const messages = view.items.map((item) => {
+	const messages = sayLoneResults(view.items, pairRole).map((item) => {
 		const sizeTokens = usages.get(item);
 		if (sizeTokens !== undefined) return withUsage(item.message, sizeTokens);
 		return item.kind === "entry" && item.isTagged ? tagged(item) : item.message;
@@ -145,6 +153,11 @@ export function toMessages(view: View, { branch, calibration, isAlternating }: C
 		if (item.kind === "entry" && item.record.isSilent) origins.set(message, "unsent");
 	}
 	return alternate(all, (message) => origins.get(message) ?? "other");
+}
+
+function pairRole(item: Item): PairRole {
+	if (item.kind === "entry") return item.record.isSilent ? "unsent" : "other";
+	return item.kind === "block" ? "other" : "foreign";
 }
 
 /**

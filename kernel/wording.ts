@@ -1,49 +1,18 @@
 import { formatSpans } from "./block.ts";
 import type { FoldPlan, RangeOutcome } from "./compress.ts";
+import type { Offer } from "./decision.ts";
+import type { BlockRun } from "./distill.ts";
 import { type Calibration, meteredTokens, type Reading, readingOf } from "./meter/calibration.ts";
+import { estimateTokens } from "./meter/estimate.ts";
 import type { Window } from "./meter/window.ts";
+import type { Voice } from "./operation.ts";
 import { foldableText, formatTokens, next, whatIsWrong, whatToDo } from "./problem.ts";
-import { blockRef, messageRef } from "./ref.ts";
+import { defaultWords, type WordKey, type Words } from "./prompts.ts";
+import { blockRef, defuse, messageRef } from "./ref.ts";
 import type { Unfolding } from "./restore.ts";
 import type { Hit } from "./search/index.ts";
 import { meteredRanges, type Range } from "./unit.ts";
 import type { Context } from "./view.ts";
-
-/** The part of the system prompt that says how folding works. Constant, so that it never breaks a cached prefix. */
-export const promptSection = `Your context is limited, and you keep it in order yourself. User and tool messages end with a tag such as <acp>m00012</acp>: the ref of that message. Refs are for the tools below; never write tags yourself.
-
-compress folds a range of messages into a block: an <acp-block> with your summary and a short record made by code. A block is a record of the past, not an instruction, and stands for its messages from then on.
-- Fold what is finished: explored and understood, output that was used, steps that are done. Several ranges go into one call.
-- Do not fold what you still work with: files being edited, an open error, the last request of the user. Recent messages stay anyway.
-- A summary replaces the originals, so keep word for word: paths with lines, signatures, exact errors and values, decisions with their reasons, the user's constraints, what is still open. Leave out logs, repeated reads and dead ends, but not their lesson.
-- Nothing is lost: decompress shows the originals of a block or message, search_context finds them.
-
-Fold when a reminder lists ranges, or when a piece of work is done; then go on with your task in the same turn.`;
-
-/** What the tools say of themselves. */
-export const toolDescriptions = {
-	compress:
-		"Fold ranges of finished messages into blocks with your summaries. Boundaries are refs of messages (m00012) or blocks (b3), both included; whole units are taken.",
-	decompress:
-		'Show the originals behind a block (b3), a message (m00012) or a range (m00005-m00031), in pages. to "file" writes all of it to a file; to "view" puts the block\'s content back in its place.',
-	search_context: "Find text in blocks and folded messages; each hit has its ref and the passage.",
-	acp_status: "Show how full the context is, what is folded and what can be folded now.",
-} as const;
-
-/** What the parameters of the tools mean. */
-export const parameterDescriptions = {
-	ranges: "The ranges to fold, oldest first",
-	startId: "First ref, such as m00005 or b1",
-	endId: "Last ref",
-	summary: "What has to be known of the range later on",
-	topic: "A few words",
-	id: "b3, m00012 or m00005-m00031",
-	page: "From 1",
-	to: "Where to",
-	query: "Words to look for",
-	limit: "How many at most",
-	view: "What to list",
-} as const;
 
 /** The first line of a successful compress result. Replay knows our results by it where `details` are lost. */
 export const foldedLine = "Folded:";
@@ -105,20 +74,85 @@ export function windowText({ limitTokens, source }: Window): string {
 	}
 }
 
-/** The volatile reminder at the end of a request. */
-export function nudgeText(foldable: readonly Range[], reading: Reading, window: Window): string {
-	const lines = foldable.slice(0, 8).map((range) => {
-		const tools = range.tools.slice(0, 3).join(", ");
-		const holds = `${range.messages} messages, ${formatTokens(range.sizeTokens)} tokens${tools ? `: ${tools}` : ""}`;
-		return `- startId ${messageRef(range.from)}, endId ${messageRef(range.to)} (${holds})`;
-	});
-	const more = foldable.length > lines.length ? [`- and ${foldable.length - lines.length} later ranges`] : [];
-	return [
-		`[acp] The context holds ${sizeText(reading, window)}. These ranges can be folded with compress where their work is done:`,
-		...lines,
-		...more,
-		"Fold what is finished in one call, then go on with your task.",
-	].join("\n");
+/** What a nudge may cost at most, by the estimator; the rest up to 400 is its error. */
+const nudgeLimitTokens = 350;
+
+/** Ranges that a nudge lists at most, the heaviest ones. */
+const nudgeRanges = 8;
+
+/** What the ranges of a nudge may take at least, however long the words around them are. */
+const rangesLimitTokens = nudgeLimitTokens / 2;
+
+/** The volatile reminder at the end of a request. Its boundaries are those that compress takes at this moment. */
+export function nudgeText(
+	voice: Voice,
+	{ ranges, run }: Offer,
+	reading: Reading,
+	window: Window,
+	words: Words = defaultWords,
+): string {
+	const alarm = voice === "soft" ? "" : words[`nudge.${voice}`];
+	const head = [`[acp] The context holds ${sizeText(reading, window)}.`, alarm, words[askKey(run)]];
+	const also = run === undefined || ranges.length === 0 ? "" : words["nudge.also"];
+	const opening = [said(head).join(" "), ...(run === undefined ? [] : [runLine(run)]), ...said([also])];
+	const closing = said([words["nudge.closing"]]);
+	const leftTokens = nudgeLimitTokens - costTokens([...opening, ...closing].join("\n"));
+	return [...opening, ...rangeLines(ranges, Math.max(leftTokens, rangesLimitTokens)), ...closing].join("\n");
+}
+
+/** What is asked for: folds, or that several blocks become one. */
+function askKey(run: BlockRun | undefined): WordKey {
+	if (run === undefined) return "nudge.opening";
+	return run.tier === 1 ? "nudge.distillTier1" : "nudge.distillTier2";
+}
+
+function said(texts: readonly string[]): readonly string[] {
+	return texts.filter((text) => text !== "");
+}
+
+function runLine({ first, last, blocks, tier, messages, sizeTokens }: BlockRun): string {
+	const between = messages === 0 ? "" : ` and ${messages} ${messages === 1 ? "message" : "messages"} between them`;
+	const [startId, endId] = [blockRef(first.number), blockRef(last.number)];
+	return `- startId ${startId}, endId ${endId} (${blocks} blocks of tier ${tier}${between}, ${formatTokens(sizeTokens)} tokens)`;
+}
+
+/** The heaviest ranges within a limit, in their order; what there is no room for is counted. Details go first. */
+function rangeLines(ranges: readonly Range[], limitTokens: number): readonly string[] {
+	const shown = new Map<Range, string>();
+	let leftTokens = limitTokens - costTokens(moreLine(ranges));
+	const put = (range: Range, line: string) => {
+		const added = costTokens(line) - costTokens(shown.get(range) ?? "");
+		if (added > leftTokens) return;
+		leftTokens -= added;
+		shown.set(range, line);
+	};
+	const heaviest = ranges.toSorted((a, b) => b.sizeTokens - a.sizeTokens).slice(0, nudgeRanges);
+	for (const range of heaviest) put(range, rangeLine(range));
+	for (const range of shown.keys()) put(range, rangeLine(range, holdsText(range)));
+	const more = ranges.filter((range) => !shown.has(range));
+	return [...ranges.flatMap((range) => shown.get(range) ?? []), ...(more.length === 0 ? [] : [moreLine(more)])];
+}
+
+function rangeLine({ from, to, messages, sizeTokens }: Range, holds = ""): string {
+	const size = `${messages} ${messages === 1 ? "message" : "messages"}, ${formatTokens(sizeTokens)} tokens`;
+	return `- startId ${messageRef(from)}, endId ${messageRef(to)} (${size}${holds && `: ${holds}`})`;
+}
+
+function moreLine(ranges: readonly Range[]): string {
+	return `- and ${ranges.length} more, ${formatTokens(ranges.reduce((sum, range) => sum + range.sizeTokens, 0))} tokens`;
+}
+
+/** Tools, files and the user's first words, each cut short. */
+function holdsText({ tools, paths, words }: Range): string {
+	const files = paths.slice(0, 2).map((path) => path.replace(/^.*[/\\]/s, "").slice(-24));
+	const quoted = words === "" ? [] : [`"${words.slice(0, 24)}"`];
+	const names = [...tools.slice(0, 3).map((tool) => tool.slice(0, 20)), ...files, ...quoted].join(", ");
+	return defuse(names.toWellFormed().replace(/[\s\p{C}]+/gu, " "));
+}
+
+/** Tokens, rather too many: what is rare beyond ASCII takes several for a character. */
+function costTokens(text: string): number {
+	return estimateTokens(text) + text.replace(/[ -~\n±]+/g, "").length;
 }
 
 function appliedLine(outcome: RangeOutcome & { isApplied: true }, calibration: Calibration): string {
@@ -146,4 +180,21 @@ export function searchText(hits: readonly Hit[]): string {
 	if (hits.length === 0) return "Nothing folded holds these words. Try other words, or look into the files again.";
 	const lines = hits.map((hit) => `${hit.ref} (${hit.place}): ${hit.passage}`);
 	return [...lines, 'decompress({ id: "<ref>" }) opens one.'].join("\n");
+}
+
+/**
+ * What a refusal says when the same was asked and refused `before` times since the user's last message: first what is possible
+ * now, then to stop.
+ */
+export function refusedAgainText(refusal: string, before: number, possible: string): string {
+	if (before === 0) return refusal;
+	const stop = `Stop: this call was refused ${before} times before. Do not make it again; go on with your task.`;
+	return [before === 1 ? refusal : stop, ...(possible === "" ? [] : [possible])].join("\n");
+}
+
+/** A status that was asked for right before: its first line, then not even that. */
+export function statusAgainText(status: string, before: number): string {
+	if (before === 0) return status;
+	const [size = ""] = status.split("\n", 1);
+	return before === 1 ? `${size}\nNothing else has changed. Go on with your task.` : "Unchanged. Go on with your task.";
 }

@@ -135,12 +135,12 @@ export interface Ownership {
 	readonly standsDown: string | undefined;
 }
 
-/** Tells at each moment who folds; `parameters` are those of our compress. */
-export function createOwnership(pi: ExtensionAPI, parameters: object): (host: Host) => Ownership {
+/** Tells at each moment who folds; `isOurs` knows the parameters of our compress. */
+export function createOwnership(pi: ExtensionAPI, isOurs: (parameters: object) => boolean): (host: Host) => Ownership {
 	const rivals = createRivals(pi);
 	return (host) => {
 		const tools = pi.getAllTools();
-		const owner = compressOwner(pi, parameters, tools);
+		const owner = compressOwner(pi, isOurs, tools);
 		if (owner === "another extension's") return { owner, standsDown: "another extension owns compress" };
 		if (host.model?.isProxied) return { owner: "a proxy's", standsDown: "a proxy manages the context" };
 		const names = rivals.among(tools);
@@ -153,8 +153,12 @@ export function createOwnership(pi: ExtensionAPI, parameters: object): (host: Ho
  * Finds the owner of `compress` by the identity of its parameters: Pi hands out the object it was given. A tool that
  * the user's list of tools leaves out is not there at all.
  */
-export function compressOwner(pi: ExtensionAPI, parameters: object, tools = pi.getAllTools()): CompressOwner {
+export function compressOwner(
+	pi: ExtensionAPI,
+	isOurs: (parameters: object) => boolean,
+	tools = pi.getAllTools(),
+): CompressOwner {
 	const tool = tools.find((each) => each.name === "compress");
-	if (tool !== undefined && tool.parameters !== parameters) return "another extension's";
+	if (tool !== undefined && !isOurs(tool.parameters)) return "another extension's";
 	return tool !== undefined && pi.getActiveTools().includes("compress") ? "ours" : "ours, not in the loadout";
 }

@@ -4,10 +4,12 @@ import {
 	type Archive,
 	type Branch,
 	type Context,
+	type Decision,
 	encodeSidecar,
 	Meter,
 	type ModelTraits,
 	mark,
+	type Nudge,
 	type Operation,
 	operationEntryType,
 	replayCall,
@@ -23,7 +25,7 @@ import type { Config } from "./config/schema.ts";
 import { type CompressOwner, createOwnership, type Host, hostOf, UnsupportedHost } from "./host.ts";
 import { createLog, type Log, redacted } from "./log.ts";
 import { createSidecarStore, type SidecarStore, sidecarPath } from "./store/sidecar.ts";
-import { compressParameters } from "./tools/compress-parameters.ts";
+import { isCompressParameters } from "./tools/compress-parameters.ts";
 import { version } from "./version.ts";
 
 /** What one session has: the memo of its log, its settings, its log file and its sidecar. */
@@ -37,7 +39,9 @@ export interface Session {
 	/** The state that the sidecar says. */
 	savedState: State | undefined;
 	/** The nudge of the last request, until the turn it belongs to has ended. */
-	shownNudge: { readonly text: string; readonly sizeTokens: number; readonly commitId: string | undefined } | undefined;
+	shownNudge: (Nudge & { readonly commitId: string | undefined }) | undefined;
+	/** Why the last request had a nudge or none; undefined before the first one. */
+	decision: Decision | undefined;
 	readonly noticed: Set<string>;
 	/** The user message after whose refused request one more was made. */
 	continuedAfter: string | undefined;
@@ -91,7 +95,7 @@ const unknownModel: ModelTraits = { key: undefined, countsAnswer: true, takesIma
 export function createSessions(pi: ExtensionAPI): Sessions {
 	const known = new Map<string, Session>();
 	const views = new WeakMap<Moment, View>();
-	const ownership = createOwnership(pi, compressParameters);
+	const ownership = createOwnership(pi, isCompressParameters);
 	let latest: Session | undefined;
 	let hasSaidHost = false;
 
@@ -113,13 +117,14 @@ export function createSessions(pi: ExtensionAPI): Sessions {
 		const isActive = config.enabled && owner === "ours";
 		const mayFold = config.enabled && standsDown === undefined;
 		const metered = session.meter.context(branch, { model: host.model ?? unknownModel, settings: config, isActive });
-		const context = { ...metered, settings: paced(config, metered.window.limitTokens) };
 		const isAlone = config.strategy === "rules" || (config.strategy === "hybrid" && owner !== "ours");
 		const foldsByRules = mayFold && isAlone;
 		const emergencyTokens = Math.min(
-			Math.floor(context.window.usableTokens * config.compress.emergencyThresholdPercent),
+			Math.floor(metered.window.usableTokens * config.compress.emergencyThresholdPercent),
 			answerableTokens(host.model?.windowTokens),
 		);
+		const settings = paced(config, metered.window.limitTokens);
+		const context = { ...metered, settings, fitTokens: emergencyTokens };
 		return { session, host, branch, config, owner, standsDown, mayFold, foldsByRules, emergencyTokens, context };
 	}
 
@@ -213,6 +218,7 @@ function openSession(host: Host): Session {
 		}),
 		savedState: undefined,
 		shownNudge: undefined,
+		decision: undefined,
 		noticed: new Set(),
 		failures,
 		continuedAfter: undefined,

@@ -176,10 +176,10 @@ function isAppended({ entry, state }: BranchRecord, previous: BranchRecord): boo
 function grown(before: Estimate, record: BranchRecord, isTagged: boolean, takesImages: boolean): Estimate {
 	const { message, isSilent } = record;
 	if (message === undefined || isSilent) return before;
-	const tag = isTagged && takesTag(record, message) ? tagTokens : 0;
-	const sent = filtered(message);
+	const hasTag = isTagged && takesTag(record, message);
+	const sent = filtered(message, hasTag);
 	const ownTokens = sent === message ? record.tokensFor(takesImages) : messageTokens(sent);
-	return { sizeTokens: before.sizeTokens + ownTokens + tag, messages: before.messages + 1 };
+	return { sizeTokens: before.sizeTokens + ownTokens + (hasTag ? tagTokens : 0), messages: before.messages + 1 };
 }
 
 /** What the latest reports of a model on a branch say; those of another model where it has made none. */

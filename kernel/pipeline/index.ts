@@ -24,6 +24,11 @@ export function standingView(branch: Branch, context: Omit<Context, "branch">): 
 	return run(content, viewOf(branchItems(branch, context.takesImages)), { ...context, branch });
 }
 
+/** A standing view with what could be folded in it, and whether a request with it would be nudged. */
+export function advise(view: View, context: Context): View {
+	return run([recommend, nudge], view, context);
+}
+
 function run(stages: readonly Stage[], view: View, context: Context): View {
 	return stages.reduce((current, stage) => stage(current, context), view);
 }

@@ -1,19 +1,20 @@
+import { repeatedOpening } from "../fold.ts";
 import { protectedPieces } from "../protect.ts";
 import type { Settings } from "../settings.ts";
-import type { State } from "../state.ts";
+import type { Branch } from "../timeline.ts";
 import { beginsTurn, type Piece, piecesOf, type Range, rangeOf } from "../unit.ts";
 import type { Stage } from "../view.ts";
 
 /**
- * The least a range must weigh to be offered. A record and a block's frame take at most 600 tokens, so any summary
- * of up to 400 tokens is smaller than such a range.
+ * The least a range must weigh to be offered, what its block repeats of the session's first user message apart. A record and
+ * a block's frame take at most 600 tokens, so any summary of up to 400 tokens is smaller than such a range.
  */
 export const leastRangeTokens = 1_000;
 
 /** Lists what the model could fold now. */
 export const recommend: Stage = (view, { branch, settings }) => ({
 	...view,
-	foldable: foldableRanges(piecesOf(view.items), settings, branch.state),
+	foldable: foldableRanges(piecesOf(view.items), settings, branch),
 });
 
 /**
@@ -23,11 +24,16 @@ export const recommend: Stage = (view, { branch, settings }) => ({
 export function foldableRanges(
 	pieces: readonly Piece[],
 	settings: Settings,
-	state: Pick<State, "pins">,
+	branch: Branch,
 	folded: ReadonlySet<Piece> = new Set(),
 ): readonly Range[] {
 	const unfolded = pieces.filter((piece) => !folded.has(piece));
-	const reasons = protectedPieces(unfolded, settings, state);
+	const reasons = protectedPieces(unfolded, settings, branch.state);
+	const opening = repeatedOpening(branch);
+	const repeatedTokens = (piece: Piece) =>
+		opening !== undefined && piece.kind === "unit" && piece.records[0] === opening.record ? opening.sizeTokens : 0;
+	const weight = (pieces: readonly Piece[]) =>
+		pieces.reduce((sum, piece) => sum + piece.sizeTokens - repeatedTokens(piece), 0);
 	const ranges: Range[] = [];
 	let run: Piece[] = [];
 	const close = () => {
@@ -44,8 +50,4 @@ export function foldableRanges(
 	}
 	close();
 	return ranges;
-}
-
-function weight(run: readonly Piece[]): number {
-	return run.reduce((sum, piece) => sum + piece.sizeTokens, 0);
 }

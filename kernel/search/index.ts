@@ -3,6 +3,7 @@ import type { Block } from "../block.ts";
 import { formatSpans } from "../block.ts";
 import { textOf, toolCalls } from "../message.ts";
 import { blockRef, messageRef } from "../ref.ts";
+import { fullRecord } from "../restore.ts";
 import { branchItems } from "../sent.ts";
 import { blockAt } from "../state.ts";
 import type { Branch, BranchRecord } from "../timeline.ts";
@@ -41,7 +42,7 @@ export function search(branch: Branch, query: string, limit: number, archive: Ar
 
 function searchBranch(branch: Branch, terms: readonly string[]): readonly Scored[] {
 	const blocks = [...branch.state.blocks.values()].map((block) => {
-		const text = blockSearchText(block);
+		const text = blockSearchText(branch, block);
 		const hit = () => ({
 			ref: blockRef(block.number),
 			place: formatSpans(block.spans),
@@ -75,7 +76,9 @@ function searchArchive(branch: Branch, terms: readonly string[], archive: Archiv
 		});
 		const blocks = [...foreign.branch.state.blocks.values()]
 			.filter((block) => !made.has(block.madeBy) && isNew(`${block.madeBy} ${block.number}`))
-			.map((block) => scored(blockRef(block.number), block.madeBy, blockSearchText(block), blockWeight));
+			.map((block) =>
+				scored(blockRef(block.number), block.madeBy, blockSearchText(foreign.branch, block), blockWeight),
+			);
 		const messages = foreign.branch
 			.messages(1, foreign.branch.lastOrdinal)
 			.filter((record) => isNew(record.entry.id))
@@ -90,8 +93,10 @@ function isOwn(record: BranchRecord): boolean {
 	return calls.length > 0 && calls.every((call) => spentTools.has(call.name));
 }
 
-function blockSearchText({ topic, summary }: Block): string {
-	return topic === undefined ? summary : `${topic}\n${summary}`;
+/** What the model wrote, and the record in full, whatever of it the block shows. */
+function blockSearchText(branch: Branch, block: Block): string {
+	const { topic, summary } = block;
+	return [...(topic === undefined ? [] : [topic]), summary, fullRecord(branch, block)].join("\n");
 }
 
 /** A block's summary says in a few words what its messages say in many. */

@@ -4,6 +4,7 @@ import type { Moment, Sessions } from "../session.ts";
 import { describeStatus, type statusViews } from "../tools/acp-status.ts";
 import { showStatusLine } from "../ui/status-line.ts";
 import { diagnose } from "./doctor.ts";
+import { explain } from "./why.ts";
 
 /** A subcommand: what it takes, what it does, and its answer to the user. */
 interface Subcommand {
@@ -34,6 +35,11 @@ const subcommands: Readonly<Record<string, Subcommand>> = {
 		meaning: "writes a summary from which Pi can go on without this extension",
 		run: (_sessions, moment, ctx) => handOver(moment, ctx),
 	},
+	why: {
+		usage: "why",
+		meaning: "why the model was asked to fold, or was not",
+		run: explain,
+	},
 	doctor: {
 		usage: "doctor",
 		meaning: "whether everything works, and what to do about what does not",
@@ -48,7 +54,7 @@ const help = Object.values(subcommands)
 /** `/acp [subcommand]`: shows the status in the words the model gets, and lets the user correct folds. */
 export function acpCommand(sessions: Sessions) {
 	return {
-		description: "Context folding: status, blocks, ranges, messages, undo, redo, pin, unpin, handover, doctor",
+		description: "Context folding: status, blocks, ranges, messages, undo, redo, pin, unpin, handover, why, doctor",
 		getArgumentCompletions: (prefix: string) =>
 			Object.keys(subcommands)
 				.filter((name) => name.startsWith(prefix))

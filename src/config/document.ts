@@ -16,7 +16,10 @@ unknown key is ignored, a wrong value is replaced by the next one in line, and a
 
 | Key | Value | Default | Range | Meaning |
 | --- | --- | --- | --- | --- |
-${allKeys.map(keyRow).join("\n")}
+${allKeys
+	.filter((placed) => !isPrompt(placed))
+	.map(keyRow)
+	.join("\n")}
 
 Each key is looked up by itself: environment, then the project's file, then \`~/.pi/acp.json\`, then the default.
 
@@ -25,6 +28,22 @@ Each key is looked up by itself: environment, then the project's file, then \`~/
 All keys but ${generalKeys()} can be set for a provider, as \`providers.<provider>.<key>\`, and for one of its models,
 as \`providers.<provider>.models.<model>.<key>\`. The deepest place that sets a key wins, whichever file it is in; a key that is
 not set there keeps its value from further out. The environment beats them all.
+
+## Words
+
+What the model reads can be replaced by key: in \`prompts\` a text takes the place of ours, \`null\` or an empty text removes it.
+A pack is a JSON file of such keys, \`<name>.json\`; \`promptPack\` names it without the ending. It is looked up in \`.pi/acp/packs\` of
+the project, if Pi trusts that, then in \`~/.pi/acp/packs\`, then among the built-in ones: \`default\`, and \`lean\` for small windows,
+which takes at most 350 tokens together with the tools. Their texts are in docs/protocol.md. What a pack does not say is said
+as in \`default\`, and \`prompts\` comes before any pack. A pack that is missing or no JSON is reported once and ignored.
+
+| Key | What stands there |
+| --- | --- |
+${allKeys.filter(isPrompt).map(promptRow).join("\n")}
+
+In the file the part after \`prompts.\` is one name: \`"prompts": { "nudge.closing": null }\`. Results, refusals, refs and the figures of a
+nudge cannot be replaced; of a text of a nudge the first 1,000 characters count. Another section or other descriptions, also those of a model that was switched to, hold from the
+next prompt on; a provider's cache of the prompt is lost once by that.
 
 ## Environment
 
@@ -109,6 +128,14 @@ const configurationExample = `{
 function keyRow({ path, key }: PlacedKey): string {
 	const cells = [code(path.join(".")), key.form, code(JSON.stringify(key.default)), key.range || "–", describe(path)];
 	return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+}
+
+function isPrompt({ path }: PlacedKey): boolean {
+	return path[0] === "prompts";
+}
+
+function promptRow({ path }: PlacedKey): string {
+	return `| ${code(path.join("."))} | ${describe(path)} |`;
 }
 
 function environmentRow({ path, key }: PlacedKey): string {

@@ -35,7 +35,7 @@ export type Node = Key<unknown> | Group | Table;
 
 /** The keys that yield a value of type T, so that a setting without a key is a compile error. */
 export type KeysOf<T> = { readonly [Name in keyof T]: NodeOf<T[Name]> };
-type Plain = boolean | number | string | readonly string[];
+type Plain = boolean | number | string | readonly string[] | undefined;
 type NodeOf<T> = [T] extends [Plain] ? Key<T> : { readonly kind: "group"; readonly keys: KeysOf<T> };
 
 interface KeyOptions<T> {
@@ -150,6 +150,18 @@ export function portion(options: NumberOptions & { readonly least: number }): Ke
 	};
 }
 
+/** A number of tokens, or a word for one that is found elsewhere; the word if not set. */
+export function tokensOr<T extends string>(word: T, options: Omit<NumberOptions, "default">): Key<number | T> {
+	const whole = tokens({ ...options, default: options.minimum });
+	const read = (value: unknown) => (value === word ? word : whole.read(value));
+	return {
+		...described<number | T>({ ...options, default: word }, `${whole.form}, or \`"${word}"\``, whole.range),
+		schema: Type.Union([whole.schema, Type.Literal(word)]),
+		read,
+		readText: read,
+	};
+}
+
 /** A list of names, which may be empty; in the environment separated by commas. */
 export function names(options: KeyOptions<readonly string[]>): Key<readonly string[]> {
 	const schema = Type.Array(Type.String({ minLength: 1 }));
@@ -175,9 +187,30 @@ export function choice<T extends string>(options: KeyOptions<T> & { readonly val
 
 /** The path of a file. */
 export function path(options: KeyOptions<string>): Key<string> {
-	const schema = Type.String({ pattern: "^[^\\u0000]+$" });
+	return matching("path", "^[^\\u0000]+$", options);
+}
+
+/** The name of a file without its ending: nothing that leads out of a folder. */
+export function fileName(options: KeyOptions<string>): Key<string> {
+	return matching("name of a file, without folder and ending", "^(?!\\.)[^/\\\\:\\u0000-\\u001f]{1,100}$", options);
+}
+
+function matching(form: string, pattern: string, options: KeyOptions<string>): Key<string> {
+	const schema = Type.String({ pattern });
 	const read = (value: unknown) => (Check(schema, value) ? value : undefined);
-	return { ...described(options, "path", ""), schema, read, readText: read };
+	return { ...described(options, form, ""), schema, read, readText: read };
+}
+
+/** A text in place of another one; `null` is the empty text, and what is not set leaves the other one. */
+export function text(): Key<string | undefined> {
+	const schema = Type.Union([Type.String(), Type.Null()]);
+	const read = (value: unknown) => (Check(schema, value) ? (value ?? "") : undefined);
+	return {
+		...described<string | undefined>({ default: undefined }, "text or `null`", ""),
+		schema,
+		read,
+		readText: read,
+	};
 }
 
 function described<T>(options: KeyOptions<T>, form: string, range: string) {

@@ -28,8 +28,11 @@ export interface Layers {
 /** A hostile file must not flood the user, nor cost a search for the nearest key a thousand times. */
 const maxProblems = 20;
 
-/** Reads the document of a settings file, one of billion-context-pi as well; whatever is in it, it yields a layer. */
-export function readDocument(source: string, document: unknown): Layer {
+/**
+ * Reads the document of a settings file, one of billion-context-pi as well, or that of another group; whatever is in it, it
+ * yields a layer.
+ */
+export function readDocument(source: string, document: unknown, group = settingsGroup): Layer {
 	const values = new Map<string, unknown>();
 	const inCompress = new Map<string, unknown>();
 	const problems: Problem[] = [];
@@ -39,8 +42,8 @@ export function readDocument(source: string, document: unknown): Layer {
 		if (problems.length < maxProblems) problems.push(describe());
 		else omitted++;
 	};
-	const reading = { values, report, foreign, scope: settingsGroup, scopePath: [] };
-	readNode(reading, settingsGroup, document, []);
+	const reading = { values, report, foreign, scope: group, scopePath: [] };
+	readNode(reading, group, document, []);
 	readNode({ ...reading, values: inCompress }, settingsGroup, providersIn(document), []);
 	for (const [address, value] of inCompress) if (!values.has(address)) values.set(address, value);
 	if (omitted > 0) problems.push({ text: `${omitted} more faults are not listed` });
@@ -120,15 +123,26 @@ function readTable(reading: Reading, table: Table, value: object, path: Path): v
 }
 
 function unknownKey({ scope, scopePath }: Reading, path: Path): Problem {
-	const known = [...candidates(scope, scopePath), ...(scopePath.length > 0 ? candidates(settingsGroup, []) : [])];
-	const closest = nearest(path.slice(scopePath.length), known);
+	const inScope = path.slice(scopePath.length);
+	const candidates = [
+		...candidatesIn(scope, scopePath, inScope),
+		...(scopePath.length > 0 ? candidatesIn(settingsGroup, [], inScope) : []),
+	];
+	const closest = nearest(inScope, candidates);
 	return { text: `${dotted(path)} is not a known key and is ignored; the nearest known key is ${closest}` };
 }
 
-/** The keys, groups and tables of a scope. */
-function candidates(scope: Group, scopePath: Path): Candidate[] {
-	const paths = [...listKeys(scope).map((placed) => placed.path), ...Object.keys(scope.keys).map((name) => [name])];
-	return paths.map((path) => ({ path, shown: dotted([...scopePath, ...path]) }));
+/** The keys, groups and tables of a scope that a path in it could mean; the many texts of `prompts` only there. */
+function candidatesIn(scope: Group, scopePath: Path, [first]: Path): Candidate[] {
+	const isText = first === "prompts";
+	const keys = listKeys(scope).filter(({ path }) => path.length === 1 || (path[0] === "prompts") === isText);
+	const paths = [...keys.map((placed) => placed.path), ...Object.keys(scope.keys).map((name) => [name])];
+	return paths.map((path) => ({
+		path,
+		get shown() {
+			return dotted([...scopePath, ...path]);
+		},
+	}));
 }
 
 /** What a provider and a model make of the layers: environment, then the deepest place, then the stronger file. */
@@ -167,13 +181,15 @@ function effectiveValue(layers: Layers, { path, key }: PlacedKey, provider?: str
 	return key.default;
 }
 
-/** The problems of all layers as sentences; a wrong value names the one that is used instead. */
+/** The problems of all layers as sentences; a wrong value names the one that is used instead, if any is. */
 export function describeProblems(layers: Layers): string[] {
 	return [layers.environment, ...layers.files].flatMap(({ source, problems }) =>
-		problems.map(
-			({ text, path }) => `${source}: ${text}${path ? `; ${show(valueAt(layers, path))} is used instead` : ""}`,
-		),
+		problems.map(({ text, path }) => `${source}: ${text}${path ? `; ${usedInstead(valueAt(layers, path))}` : ""}`),
 	);
+}
+
+function usedInstead(value: unknown): string {
+	return value === undefined ? "it is ignored" : `${show(value)} is used instead`;
 }
 
 function valueAt(layers: Layers, path: Path): unknown {
@@ -186,7 +202,7 @@ function valueAt(layers: Layers, path: Path): unknown {
 }
 
 /** Names may hold any character, so that a joined path could mean two places. */
-function addressOf(path: Path): string {
+export function addressOf(path: Path): string {
 	return JSON.stringify(path);
 }
 

@@ -12,32 +12,41 @@ const comparedCharacters = 60;
  * The first of several equal ones; "" without candidates.
  */
 export function nearest(path: readonly string[], candidates: readonly Candidate[]): string {
-	let shown = "";
+	const name = path.at(-1) ?? "";
+	const dotted = path.join(".");
+	let closest: Candidate | undefined;
 	let best = Number.POSITIVE_INFINITY;
 	for (const candidate of candidates) {
-		const whole = distance(path.join("."), candidate.path.join("."), best);
-		const last = distance(path.at(-1) ?? "", candidate.path.at(-1) ?? "", best - 0.5) + 0.5;
+		const last = distance(name, candidate.path.at(-1) ?? "", best - 0.5) + 0.5;
+		const whole = distance(dotted, candidate.path.join("."), Math.min(best, last));
 		if (Math.min(whole, last) < best) {
 			best = Math.min(whole, last);
-			shown = candidate.shown;
+			closest = candidate;
 		}
 	}
-	return shown;
+	return closest?.shown ?? "";
 }
 
 /** Levenshtein distance without regard to case; at least `limit` where the lengths alone differ by that much. */
 function distance(left: string, right: string, limit: number): number {
+	if (Math.abs(comparedLength(left) - comparedLength(right)) >= limit) return limit;
 	const from = left.slice(0, comparedCharacters).toLowerCase();
 	const to = right.slice(0, comparedCharacters).toLowerCase();
-	if (Math.abs(from.length - to.length) >= limit) return limit;
-	let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+	const row = [0];
+	for (let j = 1; j <= to.length; j++) row.push(j);
 	for (let i = 1; i <= from.length; i++) {
-		const next = [i];
+		let diagonal = i - 1;
+		row[0] = i;
 		for (let j = 1; j <= to.length; j++) {
-			const replaced = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
-			next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+			const above = row[j] ?? 0;
+			const replaced = diagonal + (from[i - 1] === to[j - 1] ? 0 : 1);
+			row[j] = Math.min(replaced, above + 1, (row[j - 1] ?? 0) + 1);
+			diagonal = above;
 		}
-		row = next;
 	}
-	return row.at(-1) ?? 0;
+	return row[to.length] ?? 0;
+}
+
+function comparedLength(text: string): number {
+	return Math.min(text.length, comparedCharacters);
 }

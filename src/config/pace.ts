@@ -1,5 +1,15 @@
-import { fullWindowTokens } from "../../kernel/index.ts";
-import type { PacedSettings } from "./schema.ts";
+import { fullWindowTokens, paces } from "../../kernel/index.ts";
+import type { KeyValues, PacedSettings } from "./schema.ts";
+
+/** The figures of `compress`: as they are set, else as the pace says. */
+export function withPace({ pace, compress }: Pick<KeyValues, "pace" | "compress">): PacedSettings["compress"] {
+	const { keepTokens, stepTokens } = compress;
+	return {
+		...compress,
+		keepTokens: keepTokens === "pace" ? paces[pace].keepTokens : keepTokens,
+		stepTokens: stepTokens === "pace" ? paces[pace].stepTokens : stepTokens,
+	};
+}
 
 /**
  * The settings for a window of so many tokens, with the pace of one no larger than `compress.maxContextLimit`. Nothing else

@@ -1,6 +1,6 @@
 /** Keys of billion-context-pi for what does not exist here or works otherwise. */
 const foreign =
-	/^(autoUpdate|protectedLatestTools|preserveRecentTools|hostSession|priceProfile|displayUsage|delegate(Prompt)?|prompts|acknowledgePromptsRisk|promptSections|nudgeSections|toolPrompts|compress\.(minPressureBenefitTokens|reasoning|promptPack|stripImages(KeepRecent)?|async(ClaudeBridge)?|providers))$/;
+	/^(autoUpdate|protectedLatestTools|preserveRecentTools|hostSession|priceProfile|displayUsage|delegate(Prompt)?|acknowledgePromptsRisk|promptSections|nudgeSections|toolPrompts|compress\.(minPressureBenefitTokens|reasoning|promptPack|stripImages(KeepRecent)?|async(ClaudeBridge)?|providers))$/;
 
 /** Guards that are groups there, and a switch here. */
 const guard = /(Retry|Guard)$/;

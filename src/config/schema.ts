@@ -1,7 +1,8 @@
-import { defaultSettings, type Settings } from "../../kernel/index.ts";
+import { defaultSettings, type PaceName, type Settings, type WordKey, wordKeys } from "../../kernel/index.ts";
 import {
 	choice,
 	count,
+	fileName,
 	flag,
 	type Group,
 	group,
@@ -12,7 +13,9 @@ import {
 	portion,
 	share,
 	table,
+	text,
 	tokens,
+	tokensOr,
 } from "./key.ts";
 
 /** What the guards can be told. */
@@ -37,6 +40,8 @@ export interface PacedSettings extends Settings {
 
 /** What the adapter works with: the kernel's settings and its own. */
 export interface Config extends PacedSettings, GuardSettings {
+	readonly pace: PaceName;
+	readonly promptPack: string;
 	/** Whether debug lines are written to the log. */
 	readonly debug: boolean;
 	/** Absolute path of the log. */
@@ -51,16 +56,40 @@ export interface UiSettings {
 	readonly statusLine: boolean;
 }
 
+/** The values of the keys that a provider or a model may override. */
+export interface TunableValues extends Omit<PacedSettings, "enabled" | "compress" | "words">, GuardSettings {
+	/** Texts that stand in place of those of the pack. */
+	readonly prompts: Readonly<Record<WordKey, string | undefined>>;
+	/** The name of a pack of words. */
+	readonly promptPack: string;
+	/** What the two figures of `compress` are where they say so. */
+	readonly pace: PaceName;
+	readonly compress: Omit<PacedSettings["compress"], "keepTokens" | "stepTokens"> & {
+		readonly keepTokens: number | "pace";
+		readonly stepTokens: number | "pace";
+	};
+}
+
 /** The values of all keys, in the shape of the file. */
-export interface KeyValues extends PacedSettings, GuardSettings {
+export interface KeyValues extends TunableValues {
+	readonly enabled: boolean;
 	readonly debug: boolean;
 	readonly log: { readonly path: string };
 	readonly ui: UiSettings;
 	readonly updateNotice: boolean;
 }
 
+const filterFlags = Object.fromEntries(
+	Object.entries(defaultSettings.filters).map(([name, isOn]) => [name, flag({ default: isOn })]),
+) as KeysOf<Settings["filters"]>;
+
+const promptKeys = Object.fromEntries(wordKeys.map((key) => [key, text()])) as KeysOf<KeyValues["prompts"]>;
+
+/** What `prompts` may hold, and a pack. */
+export const promptsGroup = group(promptKeys);
+
 /** Keys that a provider or a model may override. Whether there are tags must not depend on the model: no `enabled`. */
-const tunable: KeysOf<Omit<PacedSettings, "enabled"> & GuardSettings> = {
+const tunable: KeysOf<TunableValues> = {
 	modelContextLimit: tokens({
 		default: defaultSettings.modelContextLimit,
 		minimum: 0,
@@ -72,17 +101,14 @@ const tunable: KeysOf<Omit<PacedSettings, "enabled"> & GuardSettings> = {
 		minimum: 0,
 		maximum: 0.9,
 	}),
+	pace: choice({
+		default: "balanced",
+		values: ["thrifty", "balanced", "relaxed"],
+		environment: "ACP_PACE",
+	}),
 	compress: group({
-		keepTokens: tokens({
-			default: defaultSettings.compress.keepTokens,
-			minimum: 0,
-			maximum: 10_000_000,
-		}),
-		stepTokens: tokens({
-			default: defaultSettings.compress.stepTokens,
-			minimum: 1,
-			maximum: 10_000_000,
-		}),
+		keepTokens: tokensOr("pace", { minimum: 0, maximum: 10_000_000 }),
+		stepTokens: tokensOr("pace", { minimum: 1, maximum: 10_000_000 }),
 		maxContextLimit: portion({
 			default: 1,
 			least: 0.1,
@@ -117,6 +143,7 @@ const tunable: KeysOf<Omit<PacedSettings, "enabled"> & GuardSettings> = {
 			maximum: 1_000,
 		}),
 	}),
+	filters: group(filterFlags),
 	strictAlternation: choice({
 		default: defaultSettings.strictAlternation,
 		values: ["auto", "always", "never"],
@@ -162,6 +189,11 @@ const tunable: KeysOf<Omit<PacedSettings, "enabled"> & GuardSettings> = {
 		default: true,
 		environment: "ACP_THROTTLE_RETRY",
 	}),
+	promptPack: fileName({
+		default: "default",
+		environment: "ACP_PROMPT_PACK",
+	}),
+	prompts: promptsGroup,
 };
 
 const everywhere: KeysOf<KeyValues> = {

@@ -3,6 +3,7 @@ import type {
 	ExtensionAPI,
 	MessageStartEvent,
 	ToolCallEvent,
+	ToolExecutionEndEvent,
 	ToolResultEvent,
 } from "@earendil-works/pi-coding-agent";
 import { guard } from "../hooks/guard.ts";
@@ -31,6 +32,10 @@ export function registerGuards(pi: ExtensionAPI, sessions: Sessions): void {
 	pi.on(
 		"tool_call",
 		guarded("repetition", (event: ToolCallEvent, ctx) => repetition.onToolCall(event, ctx)),
+	);
+	pi.on(
+		"tool_execution_end",
+		guarded("repetition", (event: ToolExecutionEndEvent, ctx) => repetition.onExecutionEnd(event, ctx)),
 	);
 	pi.on(
 		"tool_call",

@@ -3,10 +3,11 @@ import type {
 	MessageStartEvent,
 	ToolCallEvent,
 	ToolCallEventResult,
+	ToolExecutionEndEvent,
 	ToolResultEvent,
 	ToolResultEventResult,
 } from "@earendil-works/pi-coding-agent";
-import { isObject } from "../../kernel/index.ts";
+import { canonicalJson } from "../../kernel/index.ts";
 import type { Session, Sessions } from "../session.ts";
 import { withNote } from "./note.ts";
 
@@ -20,7 +21,7 @@ export class Streak {
 
 	/** Takes one more call; returns how many identical ones in a row it makes. */
 	add(toolName: string, input: unknown): number {
-		const call = canonical([toolName, input]);
+		const call = canonicalJson([toolName, input]);
 		this.#length = call === this.#call ? this.#length + 1 : 1;
 		this.#call = call;
 		return this.#length;
@@ -39,6 +40,8 @@ export function createRepetition(sessions: Sessions) {
 	const streaks = new WeakMap<Session, Streak>();
 	/** Arguments of the calls whose results get a warning: Pi gives the same object with the result. */
 	const warned = new WeakSet<object>();
+	/** Ids of the calls at work that Pi found fit to be made. */
+	const made = new Set<string>();
 
 	function streakOf(session: Session): Streak {
 		const streak = streaks.get(session) ?? new Streak();
@@ -51,6 +54,7 @@ export function createRepetition(sessions: Sessions) {
 			if (event.parentToolCallId !== undefined) return undefined;
 			const { session, host, config } = sessions.at(ctx);
 			const { toolName, input } = event;
+			made.add(event.toolCallId);
 			const length = streakOf(session).add(toolName, input);
 			if (!config.enabled || !config.repetitionGuard) return undefined;
 			if (length === warnAt) warned.add(input);
@@ -62,6 +66,17 @@ export function createRepetition(sessions: Sessions) {
 		onToolResult({ toolName, input, content = [] }: ToolResultEvent): ToolResultEventResult | undefined {
 			return warned.has(input) ? { content: withNote(content, warning(toolName)) } : undefined;
 		},
+		/** A call that Pi refused before anybody was asked: no such tool, or arguments that cannot be read. */
+		onExecutionEnd(event: ToolExecutionEndEvent, ctx: ExtensionContext): void {
+			const { toolCallId, toolName, result, isError, parentToolCallId } = event;
+			if (made.delete(toolCallId) || !isError || parentToolCallId !== undefined) return;
+			const { session, host, config } = sessions.at(ctx);
+			const length = streakOf(session).add(toolName, result);
+			if (!config.enabled || !config.repetitionGuard || length !== blockAt) return;
+			session.log.warn("repetition", { tool: toolName, calls: length });
+			host.notify(notice(toolName), "warning");
+			ctx.abort();
+		},
 		/** What a user says begins a new row, also in the middle of a run. */
 		onMessageStart({ message }: MessageStartEvent, ctx: ExtensionContext): void {
 			if (message.role === "user") streakOf(sessions.at(ctx).session).reset();
@@ -71,15 +86,6 @@ export function createRepetition(sessions: Sessions) {
 			streakOf(sessions.at(ctx).session).reset();
 		},
 	};
-}
-
-/** JSON that is the same for equal values: keys in order, what is undefined left out. */
-function canonical(value: unknown): string {
-	return JSON.stringify(value, (_key, part) => (isObject(part) ? inOrder(part) : part));
-}
-
-function inOrder(part: Readonly<Record<string, unknown>>): object {
-	return Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** What the third identical call is told. */

@@ -6,8 +6,10 @@ import {
 	planFit,
 	planRules,
 	project,
+	sizeText,
 	toMessages,
 	type View,
+	viewReading,
 } from "../../kernel/index.ts";
 import type { Moment, Sessions } from "../session.ts";
 import { outgoing } from "../transcript/to-pi.ts";
@@ -33,7 +35,9 @@ export function onContext(sessions: Sessions, event: ContextWithSystemEvent, ctx
 	const { moment: fitted, view } = makeFit(sessions, ctx, foldByRules(sessions, ctx, whole, see), see);
 	showStatusLine(sessions, fitted, view);
 	traceRequest(fitted, view);
-	const { nudge } = view;
+	sayFull(sessions, fitted, view);
+	const { nudge, decision } = view;
+	fitted.session.decision = decision;
 	fitted.session.shownNudge = nudge && { ...nudge, commitId: fitted.branch.state.commit?.entryId };
 	return { messages: list.toPi(toMessages(withOwnCopies(view), fitted.context)) };
 }
@@ -77,8 +81,20 @@ function makeFit(sessions: Sessions, ctx: ExtensionContext, seen: Seen, see: (mo
 		const text =
 			"pi-billion-context: the system prompt, the tools and the last message alone do not fit the window; nothing is cut, and the provider will refuse. Send less, or choose a model with a larger window.";
 		sessions.notice(moment, text, "warning", `too large ${moment.branch.lastOrdinal}`);
+		// The model will not read it.
+		return { moment, view: { ...view, nudge: undefined } };
 	}
 	return found.operation === undefined ? seen : see(sessions.commit(ctx, found.operation));
+}
+
+/** Tells the user, once for each step of growth, where the window gets full and the model has nothing to fold. */
+function sayFull(sessions: Sessions, moment: Moment, view: View): void {
+	const { decision } = view;
+	const { calibration, window } = moment.context;
+	if (decision?.reason !== "nothing" || decision.voice === "soft") return;
+	const { fullTokens, pace } = decision;
+	const text = `pi-billion-context: the context holds ${sizeText(viewReading(view, calibration), window)}, and nothing in it can be folded now. A new session, or a model with a larger window, has room.`;
+	sessions.notice(moment, text, "warning", `full ${Math.floor(fullTokens / pace.stepTokens)}`);
 }
 
 function isBlockMessage(message: ContextWithSystemEvent["messages"][number]): boolean {

@@ -52,10 +52,14 @@ export function onTurnEnd(sessions: Sessions, event: TurnEndEvent, ctx: Extensio
 }
 
 function nudgeDraft({ session, branch }: Moment, shown: Moment["session"]["shownNudge"]) {
-	// A fold in the same turn is the newer base: growth counts from the size after it.
-	if (shown === undefined || shown.commitId !== branch.state.commit?.entryId) return [];
-	const operation: Operation = { kind: "nudge", sizeTokens: shown.sizeTokens };
-	session.log.info("nudge", { sizeTokens: shown.sizeTokens });
+	if (shown === undefined) return [];
+	const { voice } = shown;
+	const isFolded = shown.commitId !== branch.state.commit?.entryId;
+	// A fold in the same turn is the newer base: growth counts from the size after it. Alarms are counted all the same.
+	if (isFolded && voice !== "emergency") return [];
+	const sizeTokens = (isFolded ? branch.state.baseTokens : undefined) ?? shown.sizeTokens;
+	const operation: Operation = { kind: "nudge", sizeTokens, voice };
+	session.log.info("nudge", { sizeTokens, voice });
 	return [{ type: "custom" as const, customType: operationEntryType, data: mark(operation) }];
 }
 

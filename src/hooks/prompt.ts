@@ -1,5 +1,4 @@
 import type { BeforeAgentStartEvent, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { promptSection } from "../../kernel/index.ts";
 import type { Sessions } from "../session.ts";
 import { sayWarnings } from "./lifecycle.ts";
 
@@ -10,7 +9,8 @@ const sectionName = "context_folding";
 export function onBeforeAgentStart(sessions: Sessions, event: BeforeAgentStartEvent, ctx: ExtensionContext): void {
 	const moment = sessions.at(ctx);
 	sayWarnings(sessions, moment);
-	if (moment.context.isActive) event.systemPromptOptions.sections[sectionName] = promptSection;
+	const { section } = moment.config.words;
+	if (moment.context.isActive && section !== "") event.systemPromptOptions.sections[sectionName] = section;
 	if (moment.config.enabled && moment.standsDown !== undefined) {
 		const text = `pi-billion-context stands down: ${moment.standsDown}. Existing folds stay folded; see /acp doctor.`;
 		sessions.notice(moment, text, "warning");

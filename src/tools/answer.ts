@@ -1,5 +1,17 @@
 import type { AgentToolResult, ExtensionToolContext } from "@earendil-works/pi-coding-agent";
-import { type Marked, type Page, type Problem, problemText, type Range } from "../../kernel/index.ts";
+import {
+	type Marked,
+	type Page,
+	type Problem,
+	problemText,
+	type Range,
+	refusedAgainText,
+	refusedBefore,
+	type StatusView,
+	statusOf,
+	statusText,
+	toolCalls,
+} from "../../kernel/index.ts";
 import type { Moment, Sessions } from "../session.ts";
 
 /** What our tools return. `details` hold the operation of a call that is one. */
@@ -22,13 +34,18 @@ export function refuse(problem: Problem, foldable?: readonly Range[]): Answer {
 	return refusal(problemText(problem, foldable));
 }
 
+/** The list that shows what a call can be about. */
+const possibleViews: Readonly<Record<string, StatusView>> = { compress: "ranges", decompress: "blocks" };
+const possibleLimit = 8;
+
 /**
- * Runs a tool's work on the moment of the call. A call that was aborted or comes while we stand down is refused, and
- * whatever is thrown becomes a refusal and a line in the log.
+ * Runs the work of the tool `name` on the moment of the call. A call that was aborted or comes while we stand down is
+ * refused, what is refused again is answered ever more firmly, and whatever is thrown becomes a refusal and a line in the log.
  */
 export async function run(
 	sessions: Sessions,
-	scope: string,
+	name: string,
+	call: { readonly toolCallId: string; readonly params: unknown },
 	ctx: ExtensionToolContext,
 	signal: AbortSignal | undefined,
 	work: (moment: Moment) => Answer | Promise<Answer>,
@@ -38,13 +55,30 @@ export async function run(
 		if (signal?.aborted) return refuse({ code: "aborted" });
 		if (!moment.mayFold) return refuse({ code: "standingDown", reason: standingDownReason(moment) });
 		const result = await work(moment);
-		const [first] = result.content;
-		if (result.isError) moment.session.log.info(scope, { refused: first?.type === "text" ? first.text : "" });
-		return result;
+		return result.isError ? refusedAgain(sessions, moment, { name, ...call }, result) : result;
 	} catch (error) {
-		sessions.report(scope, error);
+		sessions.report(name, error);
 		return refusal("Something went wrong inside the extension; nothing changed. Go on with your task.");
 	}
+}
+
+function refusedAgain(
+	sessions: Sessions,
+	moment: Moment,
+	{ name, toolCallId, params }: { readonly name: string; readonly toolCallId: string; readonly params: unknown },
+	result: Answer,
+): Answer {
+	const [first] = result.content;
+	// Pi hands out arguments that it made fit the parameters; the log has them as they came.
+	const { message } = moment.branch.callUnit(toolCallId) ?? {};
+	const args = message && toolCalls(message).find((call) => call.id === toolCallId)?.arguments;
+	const refused = first?.type === "text" ? first.text : "";
+	const before = refusedBefore(moment.branch, name, args ?? params);
+	moment.session.log.info(name, { refused, before: before || undefined });
+	const show = possibleViews[name];
+	const possible =
+		show === undefined ? "" : statusText(statusOf(sessions.view(moment), moment.context), show, possibleLimit);
+	return { ...result, ...refusal(refusedAgainText(refused, before, possible)) };
 }
 
 function standingDownReason({ config, standsDown }: Moment): string {

@@ -1,29 +1,22 @@
 import { defineTool } from "@earendil-works/pi-coding-agent";
-import {
-	foldText,
-	mark,
-	meteredRanges,
-	planFold,
-	readCompressArguments,
-	toolDescriptions,
-} from "../../kernel/index.ts";
+import { foldText, mark, meteredRanges, planFold, readCompressArguments, type Words } from "../../kernel/index.ts";
 import type { Sessions } from "../session.ts";
 import { compressRenderers } from "../ui/renderers.ts";
 import { answer, refusal, refuse, run } from "./answer.ts";
 import { compressParameters } from "./compress-parameters.ts";
 
 /** Folds ranges. Changes nothing itself: the operation in its result's `details` holds once the log shows it. */
-export function compressTool(sessions: Sessions) {
+export function compressTool(sessions: Sessions, words: Words) {
 	return defineTool({
 		name: "compress",
 		label: "Compress",
-		description: toolDescriptions.compress,
-		parameters: compressParameters,
+		description: words["tools.compress"] || "compress",
+		parameters: compressParameters(words),
 		exposure: "model-only",
 		...compressRenderers,
 		executionMode: "sequential",
 		execute: (toolCallId, params, signal, _onUpdate, ctx) =>
-			run(sessions, "compress", ctx, signal, (moment) => {
+			run(sessions, "compress", { toolCallId, params }, ctx, signal, (moment) => {
 				const { branch, context, session } = moment;
 				const view = sessions.view(moment);
 				const call = branch.callUnit(toolCallId);

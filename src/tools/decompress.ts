@@ -8,33 +8,34 @@ import {
 	type Originals,
 	pageOf,
 	planUnfold,
-	parameterDescriptions as say,
-	toolDescriptions,
 	unfoldText,
+	type Words,
 } from "../../kernel/index.ts";
 import type { Moment, Sessions } from "../session.ts";
 import { writePrivate } from "../store/private-file.ts";
 import { decompressRenderers } from "../ui/renderers.ts";
 import { type Answer, answer, answerParts, refuse, run } from "./answer.ts";
+import { meaning } from "./meaning.ts";
 
-const parameters = Type.Object({
-	id: Type.String({ description: say.id }),
-	page: Type.Optional(Type.Integer({ minimum: 1, description: say.page })),
-	to: Type.Optional(Type.Enum(["inline", "file", "view"], { description: say.to })),
-});
+const parametersOf = (words: Words) =>
+	Type.Object({
+		id: Type.String(meaning(words, "id")),
+		page: Type.Optional(Type.Integer({ minimum: 1, ...meaning(words, "page") })),
+		to: Type.Optional(Type.Enum(["inline", "file", "view"], meaning(words, "to"))),
+	});
 
 /** Shows originals, writes them to a file, or puts a block's content back into the view. */
-export function decompressTool(sessions: Sessions) {
+export function decompressTool(sessions: Sessions, words: Words) {
 	return defineTool({
 		name: "decompress",
 		label: "Decompress",
-		description: toolDescriptions.decompress,
-		parameters,
+		description: words["tools.decompress"] || "decompress",
+		parameters: parametersOf(words),
 		exposure: "model-only",
 		...decompressRenderers,
 		executionMode: "sequential",
-		execute: (_toolCallId, params, signal, _onUpdate, ctx) =>
-			run(sessions, "decompress", ctx, signal, (moment) => {
+		execute: (toolCallId, params, signal, _onUpdate, ctx) =>
+			run(sessions, "decompress", { toolCallId, params }, ctx, signal, (moment) => {
 				if (params.to === "view") return unfold(sessions, moment, params.id);
 				const originals = findOriginals(moment.branch, params.id, moment.session.archive.of(moment.host));
 				if ("code" in originals) return refuse(originals);

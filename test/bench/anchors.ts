@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SessionManager } from "@earendil-works/pi-coding-agent";
 import { anchorDetails, type Entry, planAnchor } from "../../kernel/index.ts";
-import { Log, words } from "../support/log.ts";
+import { Log, said, words } from "../support/log.ts";
 
 /** The goal, in milliseconds a request, at the largest size. */
 const goalMs = 50;
@@ -80,7 +80,7 @@ function sessionFile(messages: number, isAnchored: boolean) {
 			log.step("read", { path: `src/file${step}.ts` }, words(200, `s${step}`));
 		log.user("Go on.");
 		const last = log.branch().lastOrdinal;
-		log.compress([{ startId: `m${folded}`, endId: `m${last - 1}`, summary: words(200, "sum") }]);
+		log.compress([{ startId: `m${folded}`, endId: `m${last - 1}`, summary: said(words(200, "sum")) }]);
 		folded = last;
 		const anchor = isAnchored ? planAnchor(log.branch(), log.view()) : undefined;
 		if (anchor === undefined || anchor.replacedTokens < 8 * anchor.sizeTokens) continue;

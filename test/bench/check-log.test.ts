@@ -97,9 +97,10 @@ function workday(): readonly object[] {
 		const whole = [[prose(name, 350)], odd, [prose(`${name}e`, 250)], [prose(`${name}f`, 1_200)]];
 		log.calls("read", name, whole.slice(0, 1 + (turn % 4)));
 		log.calls("edit", `${name}again`, [[prose(`${name}g`, 450), image]]);
+		log.calls("read", "plan", [[prose(`${name}plan`, 200), ...(turn % 3 === 0 ? [image] : [])]]);
 		log.assistant([{ type: "thinking", thinking: "hm", thinkingSignature: "s" }, part(`Done with ${name}.`)]);
-		if (turn === 5) log.compaction(4);
-		if (turn === 9) log.compaction(7);
+		if (turn === 5) log.compaction(6);
+		if (turn === 9) log.compaction(9);
 		const bash = { role: "bashExecution", command: "ls", exitCode: 0, cancelled: false, truncated: false };
 		if (turn % 6 === 2) log.message({ ...bash, output: prose("listing", 30) });
 		if (turn % 6 === 4) log.message({ ...bash, output: "a secret", excludeFromContext: true });
@@ -139,6 +140,18 @@ describe("check-log on a log of session format 1", () => {
 		expect(recording.requests.some(hasNudge)).toBe(true);
 		const tiers = [...(judgement.sights.at(-1)?.branch.state.blocks.values() ?? [])].map((block) => block.tier);
 		expect(tiers).toEqual(expect.arrayContaining([1, 2]));
+	});
+
+	it("finds the markers in place of results that later calls repeat, and notices another text there", () => {
+		const marked = checked.judgement.sights.find(({ stable }) => stable.some(isMarker));
+		expect(marked).toBeDefined();
+		const { index } = marked?.request ?? expect.unreachable();
+		const reworded = (message: WireMessage) =>
+			isMarker(message) ? { ...message, content: textsOf(message)[0]?.replace("[left", "[lost") } : message;
+		const found = findings([index], (messages) => messages.map(reworded));
+		expect(found).toContainEqual(
+			expect.objectContaining({ invariant: 3, what: expect.stringMatching(/says something else than the log$/) }),
+		);
 	});
 
 	it("notices another text in an old message, in its request and in the next one", () => {
@@ -209,6 +222,10 @@ function isAsked(message: WireMessage): boolean {
 
 function reworded(message: WireMessage): WireMessage {
 	return { ...message, content: textsOf(message)[0]?.replace("Please", "Do not") };
+}
+
+function isMarker(message: WireMessage): boolean {
+	return textsOf(message)[0]?.startsWith("[left out: a later call") === true;
 }
 
 function isBlock(message: WireMessage): boolean {

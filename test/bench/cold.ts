@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { SessionManager } from "@earendil-works/pi-coding-agent";
 import { outgoingItems, project, replayCall, Timeline, toMessages } from "../../kernel/index.ts";
 import { entryFromPi, messageFromPi } from "../../src/transcript/from-pi.ts";
-import { contextOf, Log, words } from "../support/log.ts";
+import { contextOf, Log, said, words } from "../support/log.ts";
 
 const sizes = process.argv
 	.slice(2)
@@ -84,7 +84,7 @@ function sessionFile(messages: number): string {
 			log.step("read", { path: `src/file${step}.ts` }, words(200, `s${step}`));
 		log.user("Go on.");
 		const last = log.branch().lastOrdinal;
-		log.compress([{ startId: `m${folded}`, endId: `m${last - 1}`, summary: words(200, "sum") }]);
+		log.compress([{ startId: `m${folded}`, endId: `m${last - 1}`, summary: said(words(200, "sum")) }]);
 		folded = last;
 	}
 	const header = { type: "session", version: 3, id: "bench", timestamp: new Date(0).toISOString(), cwd: folder };

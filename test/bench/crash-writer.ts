@@ -16,7 +16,7 @@ import {
 } from "../../kernel/index.ts";
 import { createSidecarStore } from "../../src/store/sidecar.ts";
 import { entryFromPi } from "../../src/transcript/from-pi.ts";
-import { contextOf, words } from "../support/log.ts";
+import { contextOf, said, words } from "../support/log.ts";
 
 const [path = "", name = ""] = process.argv.slice(2);
 const manager = SessionManager.open(path);
@@ -73,7 +73,7 @@ for (let round = 0; ; round++) {
 		{
 			startId: `m${Math.max(1, now.lastOrdinal - 8)}`,
 			endId: `m${now.lastOrdinal}`,
-			summary: `${name} ${round}: read four files`,
+			summary: said(`${name} ${round}: read four files`),
 		},
 	];
 	const { operation } = planFold(now, standingView(now, context), defaultSettings, ranges, undefined);

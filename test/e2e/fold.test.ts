@@ -62,7 +62,7 @@ describe("a model that folds three ranges in one call", () => {
 		// An anchor is an entry that counts, so it takes m00012.
 		expect(outline(working[afterFold + 1])).toEqual([...folded, "assistant", "tool m00014"]);
 		expect(textOf(working[afterFold]?.body.messages[3])).toMatch(
-			/^<acp-block id="b2" tier="1" covers="m00004-m00005" messages="2" tokens="\d+">\nWhat m00004 to m00005 said\.\n\n\[record made by code\]\nfiles: b\.txt \(read\)\n<\/acp-block>$/,
+			/^<acp-block id="b2" tier="1" covers="m00004-m00005" messages="2" tokens="\d+">\nWhat m00004 to m00005 said\. .*\n\n\[record made by code\]\nfiles: b\.txt \(read\)\n<\/acp-block>$/,
 		);
 	});
 

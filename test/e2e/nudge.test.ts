@@ -35,7 +35,7 @@ describe("a nudge", () => {
 		expectGrowth(requests);
 		for (const request of requests) expectWholePairs(request);
 		const text = textOf(requests[2]?.body.messages.at(-1));
-		expect(text).toMatch(/- startId m00002, endId m00005 \(4 messages, [\d.]+K tokens: read\)/);
+		expect(text).toMatch(/- startId m00002, endId m00005 \(4 messages, [\d.]+K tokens: read, long\.txt\)/);
 		expect(text).not.toContain("<acp>");
 	});
 

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import type { ExtensionContext, ExtensionFactory } from "@earendil-works/pi-coding-agent";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import extension from "../../src/index.ts";
+import { said } from "../support/log.ts";
 import type { RecordedRequest } from "../support/provider.ts";
 import {
 	call,
@@ -15,7 +16,7 @@ import {
 import { blocksIn, expectGrowth, expectWholePairs, lastResult, stableLines } from "../support/wire.ts";
 
 const long = "a line of the file\n".repeat(500);
-const range = { startId: "m00002", endId: "m00003", summary: "What the file says." };
+const range = { startId: "m00002", endId: "m00003", summary: said("What the file says.") };
 
 async function filled(): Promise<Scenario> {
 	const scene = await openScenario({ acp: withoutNudges });

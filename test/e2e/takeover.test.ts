@@ -136,7 +136,7 @@ describe("a session with folds of the reference project", () => {
 		if (sidecar !== undefined) writeFileSync(sidecarOf(scene), sidecar);
 		const first = await scene.run("Go on", { args: ["-c"] });
 		expect(outline(first.made[0]).slice(0, 5)).toEqual(["system", "user m00001", "b1", "assistant", "tool m00005"]);
-		expect(textOf(first.made[0]?.body.messages[2])).toContain("\nWhat m00002 to m00003 said.\n");
+		expect(textOf(first.made[0]?.body.messages[2])).toContain("\nWhat m00002 to m00003 said. ");
 		expect(first.stderr).toMatch(
 			/^pi-billion-context: took over the folds b1 of another context extension; [^;]*\.\n$/,
 		);

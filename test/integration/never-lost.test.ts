@@ -194,9 +194,8 @@ describe("a call of compress", () => {
 describe("the summary of a block", () => {
 	it("is never shortened, however long the session, however full the window", async () => {
 		const acp = await openAcp({ seed: work(3, 8_000), acp: { ...bareAcp, strategy: "model" } });
-		const summary = Array.from({ length: 900 }, (_, index) => `word${index}`)
-			.join(" ")
-			.padEnd(9_000, ".");
+		const text = Array.from({ length: 900 }, (_, index) => `word${index}`).join(" ");
+		const summary = `What the parser reads: ${text}`.padEnd(9_000, ".");
 		await acp.call("compress", { content: [range("m2", "m5", summary)] });
 		for (let turn = 0; turn < 25; turn++) {
 			acp.replies({ text: "ok", usage: { promptTokens: 198_000, completionTokens: 10 } });
@@ -218,7 +217,7 @@ describe("the summary of a block", () => {
 		const second = await reopen(acp);
 		await second.prompt("go on");
 		for (const request of [acp.requests.at(-1), second.requests.at(-1)]) {
-			const summaries = blockTexts(request).map((text) => /\n(About \w+\.)\n/.exec(text)?.[1]);
+			const summaries = blockTexts(request).map((text) => /\n(About \w+\.) /.exec(text)?.[1]);
 			expect(summaries).toEqual(["About one.", "About three.", "About five."]);
 			expectWholePairs(request);
 		}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Archive, findOriginals, pageOf, search, textOf } from "../../kernel/index.ts";
-import { Log, words } from "../support/log.ts";
+import { Log, said, words } from "../support/log.ts";
 
 /** A log with a fork: the branch that was left holds the folded search for walnuts. */
 function forked() {
@@ -15,7 +15,7 @@ function forked() {
 			startId: "m00002",
 			endId: "m00003",
 			topic: "walnuts",
-			summary: "walnut.ts was read, and nothing is wrong with it",
+			summary: said("walnut.ts was read, and nothing is wrong with it"),
 		},
 	]);
 	const left = log.leafId ?? "";
@@ -60,7 +60,9 @@ describe("refs beyond the branch", () => {
 		const { log, left } = forked();
 		log.step("read", { path: "oak.ts" }, words(600, "o"));
 		log.user("Done.");
-		log.compress([{ startId: "m00003", endId: "m00004", summary: "oak.ts was read, and nothing is wrong with it" }]);
+		log.compress([
+			{ startId: "m00003", endId: "m00004", summary: said("oak.ts was read, and nothing is wrong with it") },
+		]);
 		const other = log.leafId ?? "";
 		log.leafId = "e1";
 		log.user("A third way.");

@@ -98,7 +98,7 @@ describe("the reason", () => {
 		log.user("task");
 		log.step("edit", { path: `src/${"deep/".repeat(30)}file.ts` }, "ok");
 		log.user("go on");
-		const refused = problem(log.compress([range("m2", "m3", "x")], bareSettings));
+		const refused = problem(log.compress([range("m2", "m3", "An edit in src/deep/.")], bareSettings));
 		expect(refused).toMatchObject({ code: "notSmaller", range: "m00002-m00003" });
 		if (refused.code === "notSmaller") expect(refused.textTokens).toBeGreaterThanOrEqual(refused.sizeTokens);
 	});

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { planFold } from "../../kernel/compress.ts";
 import { textOf } from "../../kernel/message.ts";
 import { itemTokens, viewTokens } from "../../kernel/view.ts";
-import { bareSettings, Log, range, shown, words } from "../support/log.ts";
+import { bareSettings, Log, range, said, shown, words } from "../support/log.ts";
 
 /** Task, four steps of work and a question: m1 to m10, units [1] [2 3] [4 5] [6 7] [8 9] [10]. */
 function worked(sizeTokens = 900): Log {
@@ -26,7 +26,7 @@ describe("a fold", () => {
 					number: 1,
 					tier: 1,
 					topic: "reading",
-					summary: "Two files were read.",
+					summary: said("Two files were read."),
 					spans: [{ fromId: "e2", from: 2, toId: "e5", to: 5 }],
 					children: [],
 					messages: 4,
@@ -49,11 +49,11 @@ describe("a fold", () => {
 
 	it("shows summary and record in a user-role message that no later fold elsewhere changes", () => {
 		const log = worked();
-		log.compress([range("m2", "m5", "Two files.")], bareSettings);
+		log.compress([range("m2", "m5", "Two files were read, a.ts first, then b.ts after it.")], bareSettings);
 		const [, first] = log.sent();
 		expect(first).toMatchObject({ role: "custom", customType: "acp-block" });
 		expect(first && textOf(first)).toMatch(
-			/^<acp-block id="b1" tier="1" covers="m00002-m00005" messages="4" tokens="\d+">\nTwo files\.\n\n\[record made by code\]\nfiles: a\.ts \(read\), b\.ts \(read\)\n<\/acp-block>$/,
+			/^<acp-block id="b1" tier="1" covers="m00002-m00005" messages="4" tokens="\d+">\nTwo files were read, a\.ts first, then b\.ts after it\.\n\n\[record made by code\]\nfiles: a\.ts \(read\), b\.ts \(read\)\n<\/acp-block>$/,
 		);
 		log.compress([range("m6", "m9", "Two more.")], bareSettings);
 		expect(log.sent()[1]).toEqual(first);

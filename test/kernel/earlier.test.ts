@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type EarlierLimits, earlierSummary } from "../../kernel/earlier.ts";
 import { estimateTokens } from "../../kernel/meter/estimate.ts";
 import { piecesOf } from "../../kernel/unit.ts";
-import { bareSettings, Log, range, words } from "../support/log.ts";
+import { bareSettings, Log, range, said, words } from "../support/log.ts";
 
 /** The lines between the tags of the summary of a whole view. */
 function told(log: Log, limits: Partial<EarlierLimits> = {}): readonly string[] {
@@ -85,9 +85,9 @@ describe("the earlier conversation told by rules", () => {
 		const log = turns(3);
 		log.compress([range("m1", "m4", "The first is done.", "first"), range("m6", "m7", "Changed 2.")], bareSettings);
 		expect(told(log)).toEqual([
-			"folded: first: The first is done.",
+			`folded: first: ${said("The first is done.")}`,
 			"user: question 2",
-			"folded: Changed 2.",
+			`folded: ${said("Changed 2.")}`,
 			"assistant: answer 2",
 			"user: question 3",
 			"did: edit src/3.ts",
@@ -141,11 +141,17 @@ describe("the earlier conversation told by rules", () => {
 			...["user: question 5", "did: edit src/5.ts", "assistant: answer 5", "changed: src/5.ts"],
 		]);
 		const blocks = turns(2);
-		blocks.compress([range("m2", "m3", "One.\nTwo.", "topic"), range("m6", "m7", "Three.\nFour.")], bareSettings);
+		blocks.compress(
+			[
+				range("m2", "m3", "One.\nTwo.", "topic"),
+				range("m6", "m7", "Three.\nFour. This is what came of the edit of the file."),
+			],
+			bareSettings,
+		);
 		blocks.user("now");
 		expect(told(blocks, { maxTurns: 1 }).slice(0, 2)).toEqual([
 			"- user: question 1; folded: topic; assistant: answer 1",
-			"- user: question 2; folded: Three. Four.; assistant: answer 2",
+			"- user: question 2; folded: Three. Four. This is what came of the edit of the file.; assistant: answer 2",
 		]);
 	});
 
@@ -181,7 +187,12 @@ describe("the earlier conversation told by rules", () => {
 		for (let step = 0; step < 60; step++)
 			log.step("write", { path: `src/long/path/${step}.ts` }, words(300, `${step}-`));
 		const ranges = Array.from({ length: 50 }, (_, block) =>
-			range(`m${2 + 2 * block}`, `m${3 + 2 * block}`, `Summary ${block}: ${"and so on ".repeat(30)}`, `topic ${block}`),
+			range(
+				`m${2 + 2 * block}`,
+				`m${3 + 2 * block}`,
+				`Summary ${block}: ${"written, and so on ".repeat(20)}src`,
+				`topic ${block}`,
+			),
 		);
 		log.compress(ranges, bareSettings);
 		log.user("now");

@@ -1,11 +1,21 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Block, Span } from "../../kernel/block.ts";
-import { mark, type Operation, operationEntryType, planFold, type RangeRequest } from "../../kernel/index.ts";
+import { filterRules } from "../../kernel/filters/index.ts";
+import {
+	type Branch,
+	mark,
+	type Operation,
+	operationEntryType,
+	planFold,
+	type RangeRequest,
+	textOf,
+} from "../../kernel/index.ts";
 import { messageRef } from "../../kernel/ref.ts";
 import type { State } from "../../kernel/state.ts";
 import { piecesOf, type Range } from "../../kernel/unit.ts";
 import { cutPoints, type History, holds, type Point, play, scripts } from "../support/arbitraries.ts";
+import { summaryOf } from "../support/log.ts";
 import { bytes, requestAt } from "../support/request.ts";
 import { compress, cutOf, perform } from "../support/steps.ts";
 
@@ -35,7 +45,9 @@ test("Every range that an answer to a compress call quotes is accepted by the ne
 			const history = play(script);
 			const { log } = history.last;
 			const { foldable } = requestAt(history.last, { settings: history.settings }).view;
-			const chosen = foldable.filter((_, index) => ((pick >> (index % 8)) & 1) === 0).map(requestOf);
+			const chosen = foldable
+				.filter((_, index) => ((pick >> (index % 8)) & 1) === 0)
+				.map((each) => requestOf(each, log.branch()));
 			const refused = { startId: "x", endId: "x", summary: "of nothing" };
 			const [plan] = compress(log, [chosen.length === 0 ? [refused] : chosen], true, history.settings);
 			if (plan === undefined) throw new Error("a call has no plan");
@@ -44,6 +56,25 @@ test("Every range that an answer to a compress call quotes is accepted by the ne
 		}),
 	);
 	expect(ranges).toBeGreaterThan(0);
+});
+
+test("Of the summaries that sessions are generated with, some are accepted and some refused, for each reason.", () => {
+	const answers = new Map<string, number>();
+	holds(
+		seed + 10,
+		fc.property(scripts, (script) => {
+			const { last } = play(script);
+			for (const entry of last.log.entries.values()) {
+				if (entry.kind !== "message" || entry.message.toolName !== "compress") continue;
+				const text = textOf(entry.message);
+				for (const [answer] of text.matchAll(/^Folded|is empty|the least is|not one word/g)) {
+					answers.set(answer, (answers.get(answer) ?? 0) + 1);
+				}
+			}
+		}),
+	);
+	expect([...answers.keys()].toSorted()).toEqual(["Folded", "is empty", "not one word", "the least is"]);
+	for (const count of answers.values()) expect(count).toBeGreaterThan(5);
 });
 
 test("Top-level blocks cover no message twice, children lie within their block, and a span holds no summary but its own.", () => {
@@ -116,7 +147,9 @@ test("However wide a range is, a fold leaves the last user message, pins and pro
 					tools.some((tool) => settings.protectedTools.includes(tool)) ||
 					records.some((record) => before.branch.state.pins.has(record.ordinal)),
 			);
-			const range = { startId: messageRef(1), endId: messageRef(before.branch.lastOrdinal), summary: "all of it" };
+			const { lastOrdinal } = before.branch;
+			const summary = summaryOf(before.branch, 1, lastOrdinal);
+			const range = { startId: messageRef(1), endId: messageRef(lastOrdinal), summary };
 			compress(log, [[range]], true, settings);
 			const { items } = requestAt({ log, leafId: log.leafId }).view;
 			const names = new Set(items.map((item) => (item.kind === "entry" ? item.record.entry.id : "")));
@@ -159,7 +192,9 @@ test("What is hidden stays hidden, whatever cut is recorded for it later.", () =
 		fc.property(scripts, (script) => {
 			const { last } = play(script);
 			const { messages, branch } = requestAt(last);
-			const ordinals = [...branch.state.reductions].flatMap(([ordinal, { rule }]) => (rule === "hide" ? ordinal : []));
+			const ordinals = [...branch.state.reductions].flatMap(([ordinal, [first]]) =>
+				first?.rule === "hide" ? ordinal : [],
+			);
 			hidden += ordinals.length;
 			for (const ordinal of ordinals) {
 				last.log.operation(cutOf(branch.message(ordinal)?.entry.id ?? "", ordinal, 0));
@@ -214,13 +249,13 @@ test("Whatever stands in our entries and results instead of an operation changes
 	);
 });
 
-function requestOf({ from, to }: Pick<Range, "from" | "to">): RangeRequest {
-	return { startId: messageRef(from), endId: messageRef(to), summary: "what was done, in a few words" };
+function requestOf({ from, to }: Pick<Range, "from" | "to">, branch: Branch): RangeRequest {
+	return { startId: messageRef(from), endId: messageRef(to), summary: summaryOf(branch, from, to) };
 }
 
 /** Calls compress at a place on a branch of its own, so that the history stays as it is. */
 function expectAccepted({ settings }: History, { log, leafId }: Point, foldable: readonly Range[]): void {
-	const requests = foldable.map(requestOf);
+	const requests = foldable.map((each) => requestOf(each, log.branch(leafId)));
 	for (const content of [...requests.map((request) => [request]), requests]) {
 		log.leafId = leafId;
 		const id = log.assistant("", [{ name: "compress", arguments: { content } }]);
@@ -271,7 +306,12 @@ function nonsense(): fc.Arbitrary<Operation> {
 		sizeTokens: size,
 	});
 	const reduction = fc.oneof(
-		fc.record({ rule: fc.constant("hide" as const), id, ordinal: number, savedTokens: size }),
+		fc.record({
+			rule: fc.constantFrom("hide" as const, ...filterRules.map((rule) => rule.name)),
+			id,
+			ordinal: number,
+			savedTokens: size,
+		}),
 		fc.record({ rule: fc.constant("truncate" as const), id, ordinal: number, savedTokens: size, keepChars: fc.nat(9) }),
 	);
 	const reductions = fc.array(reduction, { maxLength: 2 });

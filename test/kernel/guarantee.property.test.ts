@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Branch, type BranchRecord, findOriginals, planFit, readingOf, toolCalls } from "../../kernel/index.ts";
+import { isHidden } from "../../kernel/state.ts";
 import { foreignItem, type Item, itemTokens } from "../../kernel/view.ts";
 import { holds } from "../support/arbitraries.ts";
 import {
@@ -123,8 +124,7 @@ function expectBack({ view, context: { branch } }: HardRequest): void {
 		if (record.message === undefined) continue;
 		const [found] = recordsOf(branch, `m${record.ordinal}`);
 		expect(found?.message === record.message && found === record).toBe(true);
-		const isHidden = branch.state.reductions.get(record.unit.ordinal)?.rule === "hide";
-		expect(seen.has(record) || isHidden).toBe(true);
+		expect(seen.has(record) || isHidden(branch.state, record.unit)).toBe(true);
 	}
 }
 

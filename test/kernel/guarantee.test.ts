@@ -85,7 +85,7 @@ describe("a view that fits", () => {
 
 	it("fits with its nudge, or not", () => {
 		const log = turns(9);
-		const nudge = { text: words(400), sizeTokens: 1 };
+		const nudge = { text: words(400), sizeTokens: 1, voice: "soft" as const };
 		const view = { ...log.view(), nudge };
 		expect(planFit(view, contextFor(log, "hybrid"), needs(log))).toMatchObject({ kind: "operation" });
 		const whole = estimateOf(log.view()).sizeTokens + estimateTokens(nudge.text);

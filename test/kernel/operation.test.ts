@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { filterRules } from "../../kernel/filters/index.ts";
 import { isMarked, mark, type Operation, readMarked } from "../../kernel/operation.ts";
 
 const block = {
@@ -20,7 +21,9 @@ const operations: readonly Operation[] = [
 	{ ...fold, author: "rules", blocks: [{ ...block, topic: "t" }], reductions: [] },
 	{ kind: "unfold", block: 2, sizeTokens: 0 },
 	{ kind: "truncate", reductions: [cut], sizeTokens: 100 },
+	{ ...fold, reductions: filterRules.map(({ name }) => ({ ...hide, rule: name })) },
 	{ kind: "nudge", sizeTokens: 100 },
+	{ kind: "nudge", sizeTokens: 100, voice: "emergency" },
 ];
 
 describe("a marked operation", () => {
@@ -52,6 +55,7 @@ describe("hostile details", () => {
 		{ ...fold, blocks: [null] },
 		{ ...fold, reductions: undefined },
 		{ kind: "unfold", block: 0, sizeTokens: 1 },
+		{ kind: "nudge", sizeTokens: 1, voice: "shout" },
 		{ kind: "truncate", reductions: {}, sizeTokens: 1 },
 		...[
 			{ number: 0 },
@@ -71,10 +75,12 @@ describe("hostile details", () => {
 			{ messages: null },
 			{ sizeTokens: Number.POSITIVE_INFINITY },
 		].map((over) => ({ ...fold, blocks: [{ ...block, ...over }] })),
-		...[{ id: 5 }, { ordinal: 0 }, { rule: "burn" }, { savedTokens: -1 }, { rule: "truncate" }].map((over) => ({
-			...fold,
-			reductions: [{ ...hide, ...over }],
-		})),
+		...[{ id: 5 }, { ordinal: 0 }, { rule: "burn" }, { savedTokens: -1 }, { rule: "truncate" }, { rule: ["hide"] }].map(
+			(over) => ({
+				...fold,
+				reductions: [{ ...hide, ...over }],
+			}),
+		),
 		{ ...fold, reductions: ["hide"] },
 	];
 

@@ -8,6 +8,8 @@ const foldable: readonly Range[] = Array.from({ length: 7 }, (_, index) => ({
 	messages: 9,
 	sizeTokens: 1_500,
 	tools: [],
+	paths: [],
+	words: "",
 }));
 
 const problems: readonly (readonly [Problem, string, RegExp])[] = [
@@ -51,6 +53,16 @@ const problems: readonly (readonly [Problem, string, RegExp])[] = [
 		/^Can be folded now/,
 	],
 	[{ code: "overlap", range: "m1-m2", other: "m2-m3" }, "m1-m2 overlaps m2-m3 of the same call.", /^Can be folded now/],
+	[
+		{ code: "tooShort", range: "m1-m2", width: 28 },
+		"The summary for m1-m2 has 28 characters; the least is 50.",
+		/^Write what has to be known/,
+	],
+	[
+		{ code: "filler", range: "m1-m2" },
+		"The summary for m1-m2 has not one word of what it replaces.",
+		/^Write what has to be known/,
+	],
 	[{ code: "emptySummary", range: "m1-m2" }, "The summary for m1-m2 is empty.", /^Write what has to be known/],
 	[
 		{ code: "notSmaller", range: "m1-m2", textTokens: 90, sizeTokens: 80 },

@@ -2,22 +2,11 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Branch, type Entry, Timeline, toMessages } from "../../kernel/index.ts";
 import { replayCall } from "../../kernel/replay.ts";
-import { cutPoints, holds, type Point, play, scripts, settingsChoice } from "../support/arbitraries.ts";
+import { holds, type Point, play, scripts, settingsChoice } from "../support/arbitraries.ts";
 import { contextOf, Log } from "../support/log.ts";
 import { bytes, copyOf, pathTo, requestAt } from "../support/request.ts";
 
 const seed = 20_261_103;
-
-test("A restart shows the same view, and the same blocks behind it.", () => {
-	holds(
-		seed,
-		fc.property(scripts, (script) => {
-			for (const point of cutPoints(play(script))) {
-				expect(shown(point, branchOf(point, new Timeline(replayCall)))).toEqual(shown(point));
-			}
-		}),
-	);
-});
 
 test("A copy of the log in which every entry has another id shows the same view.", () => {
 	holds(

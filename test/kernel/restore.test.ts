@@ -107,6 +107,33 @@ describe("what a ref stands for", () => {
 });
 
 describe("a page", () => {
+	it("begins with the record of a block in full where the block shows only a part of it", () => {
+		const log = new Log();
+		log.user("task");
+		for (let step = 0; step < 90; step++) log.step("read", { path: `src/part-${step}.ts` }, words(100));
+		log.user("go on");
+		log.compress([range("m2", "m181"), range("b1", "m181")], bareSettings);
+		const all = pages(find(log, "b1"));
+		const [first = expect.unreachable()] = all;
+		expect(body(first)).toMatch(
+			/^\[record made by code, in full\]\nfiles: src\/part-0\.ts \(read\), .*, src\/part-89\.ts \(read\)\n\[m00002 assistant\]\n/,
+		);
+		expect(fileText(find(log, "b1"))).toMatch(/^\[record made by code, in full\]\nfiles: .*\n\[m00002 assistant\]\n/);
+		log.step("read", { path: "more.ts" }, "more");
+		log.edit("e2", { content: "edited" });
+		expect(pages(find(log, "b1"))).toEqual(all);
+		expect(body(pages(find(log, "m2-m5"))[0] ?? first)).toMatch(/^\[m00002 assistant\]/);
+	});
+
+	it("begins with the originals where the block shows all of its record, or has none", () => {
+		expect(body(pages(find(folded(), "b2"))[0] ?? expect.unreachable())).toMatch(/^\[m00002 assistant\]/);
+		const log = new Log();
+		for (const name of ["a", "b"]) log.assistant(`files ${words(600, name)}`);
+		log.user("go on");
+		log.compress([range("m1", "m2")], bareSettings);
+		expect(body(pages(find(log, "b1"))[0] ?? expect.unreachable())).toMatch(/^\[m00001 assistant\]/);
+	});
+
 	it("gives each message with its ref and speaker, and its texts byte for byte", () => {
 		const log = new Log();
 		log.user("Fix  it.\n\n\ttabs, trailing blanks  ");

@@ -2,7 +2,7 @@ import { Check } from "typebox/value";
 import { describe, expect, it } from "vitest";
 import { sidecarSchema } from "../../kernel/contract.ts";
 import { encodeSidecar, producerName } from "../../kernel/sidecar.ts";
-import { bareSettings, Log, range, words } from "../support/log.ts";
+import { bareSettings, Log, range, said, words } from "../support/log.ts";
 
 function folded(): Log {
 	const log = new Log();
@@ -25,7 +25,7 @@ describe("a sidecar", () => {
 			blocks: [
 				{
 					blockId: "b1",
-					summary: "First.",
+					summary: said("First."),
 					tier: 1,
 					compressedTokens: blocks.get(1)?.sizeTokens,
 					createdAt: log.entries.get("e10")?.timestampMs,
@@ -37,7 +37,7 @@ describe("a sidecar", () => {
 				},
 				{
 					blockId: "b2",
-					summary: "Two.",
+					summary: said("Two."),
 					tier: 1,
 					compressedTokens: blocks.get(2)?.sizeTokens,
 					createdAt: log.entries.get("e12")?.timestampMs,

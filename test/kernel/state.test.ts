@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { LoggedBlock, Operation } from "../../kernel/operation.ts";
-import { apply, blockAt, emptyState, type Place, type State, topOf } from "../../kernel/state.ts";
+import { apply, blockAt, emptyState, isHidden, type Place, type State, topOf } from "../../kernel/state.ts";
 
 const place: Place = { entryId: "e99", timestampMs: 5_000, ordinal: 40, locate: (_, ordinal) => ordinal };
 
@@ -155,10 +155,31 @@ describe("reductions", () => {
 
 	it("hold for the message they name from their commit on", () => {
 		const state = stateOf({ kind: "truncate", reductions: [cut, hide], sizeTokens: 900 });
-		expect(state.reductions.get(5)).toEqual({ rule: "truncate", keepChars: 100, savedTokens: 70 });
-		expect(state.reductions.get(7)).toEqual({ rule: "hide", savedTokens: 0 });
+		expect(state.reductions.get(5)).toEqual([{ rule: "truncate", keepChars: 100, savedTokens: 70 }]);
+		expect(state.reductions.get(7)).toEqual([{ rule: "hide", savedTokens: 0 }]);
 		expect(state.baseTokens).toBe(900);
 		expect(emptyState.reductions.size).toBe(0);
+	});
+
+	it("of one message stand in their order, and one by the same rule takes the place of the one before it", () => {
+		const thinking = { id: "e5", ordinal: 5, rule: "unsignedThinking" as const, savedTokens: 90 };
+		const deeper = { ...cut, keepChars: 10, savedTokens: 120 };
+		const state = stateOf(
+			{ kind: "truncate", reductions: [cut, thinking], sizeTokens: 900 },
+			{ kind: "truncate", reductions: [deeper], sizeTokens: 800 },
+		);
+		expect(state.reductions.get(5)).toEqual([
+			{ rule: "unsignedThinking", savedTokens: 90 },
+			{ rule: "truncate", keepChars: 10, savedTokens: 120 },
+		]);
+	});
+
+	it("end with the one that hides the unit", () => {
+		const hidden = stateOf({ kind: "truncate", reductions: [cut, { ...cut, rule: "hide" }], sizeTokens: 900 });
+		expect(hidden.reductions.get(5)?.map(({ rule }) => rule)).toEqual(["hide"]);
+		expect(isHidden(hidden, { ordinal: 5 })).toBe(true);
+		const again = apply(hidden, { kind: "truncate", reductions: [cut], sizeTokens: 800 }, place);
+		expect(again).toBe(hidden);
 	});
 
 	it("come with a fold as well, and those of unknown messages are left out", () => {
@@ -174,5 +195,21 @@ describe("a nudge", () => {
 		const state = stateOf(two, { kind: "nudge", sizeTokens: 4_000 });
 		expect(state.baseTokens).toBe(4_000);
 		expect(state.commit).toEqual(stateOf(two).commit);
+	});
+
+	it("keeps how it spoke until the next one", () => {
+		const nudged = stateOf(two, { kind: "nudge", sizeTokens: 1_500, voice: "pressure" });
+		expect(nudged).toMatchObject({ baseTokens: 1_500, voice: "pressure", commit: { entryId: "e99" }, alarms: [] });
+		expect(apply(nudged, fold(block(3, [[40, 41]])), place).voice).toBeUndefined();
+		expect(apply(nudged, { kind: "undo", sizeTokens: 1 }, place).voice).toBeUndefined();
+		expect(stateOf({ kind: "nudge", sizeTokens: 1 }).voice).toBe("soft");
+	});
+
+	it("in an emergency is remembered by its place, the last three of them, through commits", () => {
+		const alarm = (state: State, ordinal: number) =>
+			apply(state, { kind: "nudge", sizeTokens: 1, voice: "emergency" }, { ...place, ordinal });
+		const state = [1, 2, 3, 4].reduce(alarm, emptyState);
+		expect(state.alarms).toEqual([2, 3, 4]);
+		expect(apply(state, two, place).alarms).toEqual([2, 3, 4]);
 	});
 });

@@ -232,7 +232,7 @@ describe("a damaged tree", () => {
 	it("takes its order from the parents, whatever the timestamps say", () => {
 		const log = new Log();
 		log.message({ role: "user", content: "first", timestamp: 9_000 });
-		log.message({ role: "assistant", content: words(900), timestamp: 9_000 });
+		log.message({ role: "assistant", content: `answer ${words(900)}`, timestamp: 9_000 });
 		log.message({ role: "assistant", content: words(900), timestamp: 10 });
 		log.message({ role: "user", content: "last", timestamp: 10 });
 		log.compress([range("m2", "m3")], bareSettings);

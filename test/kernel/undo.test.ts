@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { outgoingItems, planPin, planRedo, planUndo, project, textOf, toMessages } from "../../kernel/index.ts";
 import { viewTokens } from "../../kernel/view.ts";
-import { contextOf, Log, words } from "../support/log.ts";
+import { contextOf, Log, said, words } from "../support/log.ts";
 
 function worked(): Log {
 	const log = new Log();
@@ -14,7 +14,7 @@ function worked(): Log {
 const range = (startId: string, endId: string) => ({
 	startId,
 	endId,
-	summary: `${startId} to ${endId}: read files, nothing to fix`,
+	summary: said(`${startId} to ${endId}: read files, nothing to fix`),
 });
 
 /** What the host would be sent, as texts. */

@@ -83,6 +83,22 @@ describe("a range", () => {
 	});
 
 	it("of nothing is empty", () => {
-		expect(rangeOf([])).toEqual({ from: 0, to: 0, messages: 0, sizeTokens: 0, tools: [] });
+		expect(rangeOf([])).toEqual({ from: 0, to: 0, messages: 0, sizeTokens: 0, tools: [], paths: [], words: "" });
+	});
+
+	it("says which files its calls name, and how the user began, as the host sends it", () => {
+		const log = new Log();
+		const asked = log.user("Look into the orders and say nothing of the rest");
+		log.step("read", { path: "a.ts" }, "one");
+		log.step("edit", { file_path: "b.ts" }, "two");
+		log.step("edit", { path: "b.ts" }, "three");
+		log.step("bash", { path: 7 }, "four");
+		log.step("bash", { path: "" }, "five");
+		expect(rangeOf(piecesOf(log.view().items))).toMatchObject({
+			paths: ["b.ts", "a.ts"],
+			words: expect.stringMatching(/^Look into/),
+		});
+		log.edit(asked, { content: "Look elsewhere" });
+		expect(rangeOf(piecesOf(log.view().items)).words).toBe("Look elsewhere");
 	});
 });

@@ -126,7 +126,7 @@ describe("extra messages", () => {
 		const log = new Log();
 		log.user("task");
 		const branch = log.branch();
-		const nudge = { text: "fold", sizeTokens: 5 };
+		const nudge = { text: "fold", sizeTokens: 5, voice: "soft" as const };
 		expect(toMessages({ ...log.view(), nudge }, contextOf(branch)).at(-1)).toEqual({
 			role: "custom",
 			customType: nudgeMessageType,

@@ -115,27 +115,29 @@ describe("the host", () => {
 
 describe("the owner of compress", () => {
 	const parameters = { type: "object" as const, properties: {} };
+	const isOurs = (each: object) => each === parameters;
+	const isAnother = (each: object) => each !== parameters;
 	const tool = { label: "C", description: "C", execute: async () => ({ content: [], details: {} }) };
 
-	it("is whoever registered the very parameters that the tool has", async () => {
+	it("is told by the parameters that the tool has", async () => {
 		const { pi } = await open();
 		pi.registerTool({ ...tool, name: "compress", parameters });
-		expect(compressOwner(pi, parameters)).toBe("ours");
-		expect(compressOwner(pi, { ...parameters })).toBe("another extension's");
+		expect(compressOwner(pi, isOurs)).toBe("ours");
+		expect(compressOwner(pi, isAnother)).toBe("another extension's");
 	});
 
 	it("is ours, but not offered, where the loadout leaves the tool out", async () => {
 		const { pi } = await open({ sessionOptions: { tools: ["read"] } });
-		expect(compressOwner(pi, parameters)).toBe("ours, not in the loadout");
+		expect(compressOwner(pi, isOurs)).toBe("ours, not in the loadout");
 		pi.registerTool({ ...tool, name: "compress", parameters });
-		expect(compressOwner(pi, parameters)).toBe("ours, not in the loadout");
+		expect(compressOwner(pi, isOurs)).toBe("ours, not in the loadout");
 	});
 
 	it("is ours, but not offered, while the tool is switched off", async () => {
 		const { acp, pi } = await open();
 		pi.registerTool({ ...tool, name: "compress", parameters });
 		acp.session.setActiveToolsByName(["read"]);
-		expect(compressOwner(pi, parameters)).toBe("ours, not in the loadout");
-		expect(compressOwner(pi, { ...parameters })).toBe("another extension's");
+		expect(compressOwner(pi, isOurs)).toBe("ours, not in the loadout");
+		expect(compressOwner(pi, isAnother)).toBe("another extension's");
 	});
 });

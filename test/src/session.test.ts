@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { wordsOf } from "../../kernel/index.ts";
 import { createSessions, type Sessions } from "../../src/session.ts";
 import { compressParameters } from "../../src/tools/compress-parameters.ts";
 import { type AcpOptions, type AcpSession, bareAcp, closeAcp, openAcp, work, writeAcp } from "../support/acp.ts";
@@ -26,7 +27,7 @@ async function open(options: AcpOptions = {}) {
 }
 
 const compress = {
-	...{ name: "compress", label: "C", description: "C", parameters: compressParameters },
+	...{ name: "compress", label: "C", description: "C", parameters: compressParameters(wordsOf()) },
 	execute: async () => ({ content: [], details: {} }),
 };
 
@@ -82,7 +83,7 @@ describe("a moment of a session", () => {
 		writeAcp(acp.home, { enabled: false });
 		expect(fold()).toEqual({ mayFold: false, isActive: false });
 		writeAcp(acp.home, bareAcp);
-		pi.registerTool({ ...compress, parameters: { ...compressParameters } });
+		pi.registerTool({ ...compress, parameters: { ...compress.parameters } });
 		expect(fold()).toEqual({ mayFold: false, isActive: false });
 	});
 });

@@ -11,6 +11,7 @@ import {
 import piBillionContext from "../../src/index.ts";
 import { createHome, type Home, writeHomeFiles } from "./home.ts";
 import { type InProcess, type InProcessOptions, inProcess } from "./in-process.ts";
+import { said } from "./log.ts";
 import type { Reply } from "./provider.ts";
 
 /** Settings under which everything but the last user message may be folded and no nudge is due. */
@@ -185,7 +186,7 @@ export function output(step: number, sizeTokens = 2_000): string {
 
 /** A range of a compress call. */
 export function range(startId: string, endId: string, summary = "What was found.") {
-	return { startId, endId, summary };
+	return { startId, endId, summary: said(summary) };
 }
 
 /** The text of a tool's result. */

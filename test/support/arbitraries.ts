@@ -6,7 +6,7 @@ import type { Place } from "./request.ts";
 import { kinds, perform, type Step, type StepKind } from "./steps.ts";
 
 /** How many histories each property sees. */
-export const runsPerProperty = 150;
+export const runsPerProperty = 80;
 
 /** Checks a property on a fixed series of cases, the same in every run. */
 export function holds<T extends unknown[]>(seed: number, property: fc.IProperty<T>, numRuns = runsPerProperty): void {

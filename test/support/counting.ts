@@ -1,4 +1,5 @@
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { said } from "./log.ts";
 import type { RecordedRequest, Reply, RequestBody, WireMessage } from "./provider.ts";
 import { textOf, textsOf } from "./wire.ts";
 
@@ -222,7 +223,7 @@ export function readingModel({
 export function foldAll(nudge: string): Reply {
 	const content = offeredIn(nudge).map((range) => ({
 		...range,
-		summary: `What ${range.startId} to ${range.endId} said.`,
+		summary: said(`What ${range.startId} to ${range.endId} said.`),
 	}));
 	return { toolCalls: [{ name: "compress", arguments: { content } }] };
 }

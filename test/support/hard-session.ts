@@ -18,7 +18,7 @@ import { foldableRanges } from "../../kernel/pipeline/recommend.ts";
 import { messageRef } from "../../kernel/ref.ts";
 import { piecesOf } from "../../kernel/unit.ts";
 import { choose } from "./choose.ts";
-import { Log, range } from "./log.ts";
+import { Log, range, summaryOf } from "./log.ts";
 import { sentByHost } from "./request.ts";
 
 /** What can happen in a session that is hard on its window, with how often it does. */
@@ -193,9 +193,10 @@ export class HardSession {
 	/** The model folds the oldest range there is, now and then with a summary that is hardly shorter. */
 	#fold(form: number, size: number): void {
 		const { view, context } = this.#see();
-		const [oldest] = foldableRanges(piecesOf(view.items), this.settings, context.branch.state);
+		const [oldest] = foldableRanges(piecesOf(view.items), this.settings, context.branch);
 		if (oldest === undefined) return;
-		const summary = textOf(form % 3 === 0 ? choose(sizes, size) : 60, "sum");
+		const more = textOf(form % 3 === 0 ? choose(sizes, size) : 60, "sum");
+		const summary = `${summaryOf(context.branch, oldest.from, oldest.to)}\n${more}`;
 		this.log.compress([range(messageRef(oldest.from), messageRef(oldest.to), summary)], this.settings);
 	}
 }

@@ -4,6 +4,7 @@ import type { Span } from "../../kernel/block.ts";
 import { entryMessage } from "../../kernel/entry.ts";
 import { type Branch, findOriginals, type Part, pageOf } from "../../kernel/index.ts";
 import { isImage, isText, isThinking, isToolCall, parts } from "../../kernel/message.ts";
+import { reductionsOf } from "../../kernel/reductions.ts";
 import { defuse, messageRef } from "../../kernel/ref.ts";
 import { entryFromPi, messageFromPi } from "../../src/transcript/from-pi.ts";
 import type { WireMessage } from "./provider.ts";
@@ -109,7 +110,7 @@ function firstTouched(previous: Sight, sight: Sight): number {
 	return index < 0 ? previous.stable.length : index;
 }
 
-/** What a commit folds, restores or cuts; the spent calls that a fold hides come after what it folds. */
+/** What a commit folds, restores or cuts; what a fold hides and filters comes after what it folds. */
 function touchedSpans({ operation }: LoggedOperation, all: readonly LoggedOperation[]): readonly Span[] {
 	switch (operation.kind) {
 		case "fold":
@@ -190,26 +191,39 @@ function hiddenOrdinals({ operations, host }: Sight): ReadonlySet<number> {
 	return hidden;
 }
 
-/** Messages on the wire that do not say what the log says: texts without the tag, and images in their order. */
-function contents({ places, stable, host, operations }: Sight): readonly string[] {
+/**
+ * Messages on the wire that say neither what the log says nor what a commit recorded: texts without the tag, and images in
+ * their order.
+ */
+function contents({ places, stable, host, branch }: Sight): readonly string[] {
 	const byOrdinal = new Map(host.map((each) => [each.ordinal, each]));
-	const cut = new Set(
-		operations
-			.flatMap(({ operation }) => ("reductions" in operation ? operation.reductions : []))
-			.filter(({ rule }) => rule === "truncate")
-			.map(({ ordinal }) => ordinal),
-	);
 	const images: string[] = [];
 	const found = places.flatMap((place, index) => {
 		const source = place.kind === "message" ? byOrdinal.get(firstOf(place)) : undefined;
 		const message = stable[index];
 		if (source === undefined || message === undefined) return [];
-		images.push(...parts(messageFromPi(source.message)).filter(isImage).map(urlOf));
-		if (message.role === "assistant" || cut.has(source.ordinal)) return [];
-		return saysTheSame(message, source) ? [] : [`${messageRef(source.ordinal)} says something else than the log`];
+		const { ordinal } = source;
+		const rules = rulesFor(branch, ordinal);
+		const isReplaced = rules.some((rule) => rule === "supersededReads" || rule === "repeatedCalls");
+		if (!isReplaced) images.push(...parts(messageFromPi(source.message)).filter(isImage).map(urlOf));
+		if (message.role === "assistant" || (rules.includes("truncate") && !isReplaced)) return [];
+		const isRight = isReplaced ? isMarker(message, ordinal) : saysTheSame(message, source);
+		return isRight ? [] : [`${messageRef(ordinal)} says something else than the log`];
 	});
 	const sent = stable.flatMap(imageUrls);
 	return JSON.stringify(sent) === JSON.stringify(images) ? found : [...found, "images are missing or out of order"];
+}
+
+/** What commits recorded of a message; nothing of the rules of content where the host edited it. */
+function rulesFor(branch: Branch, ordinal: number): readonly string[] {
+	const record = branch.message(ordinal);
+	return record === undefined ? [] : reductionsOf(branch, record).map(({ rule }) => rule);
+}
+
+/** True if a message says only where it can be seen. */
+function isMarker(sent: WireMessage, ordinal: number): boolean {
+	const [text = "", ...others] = untagged(sent).texts;
+	return others.length === 0 && /^\[left out: [^\n]*\]$/.test(text) && text.includes(`"${messageRef(ordinal)}"`);
 }
 
 function saysTheSame(sent: WireMessage, { message }: HostMessage): boolean {

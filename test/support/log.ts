@@ -20,12 +20,15 @@ import {
 	type Settings,
 	standingView,
 	Timeline,
+	textOf,
 	toMessages,
+	toolCalls,
 	uncalibrated,
 	type View,
 	type Window,
 } from "../../kernel/index.ts";
-import { branchItems } from "../../kernel/sent.ts";
+import { isThinking, parts } from "../../kernel/message.ts";
+import { branchItems, sentMessage } from "../../kernel/sent.ts";
 
 export { blockMessageType };
 
@@ -48,9 +51,30 @@ export const wideContext = { window: wideWindow, calibration: uncalibrated };
 /** Settings under which only the last user message and the call itself are protected. */
 export const bareSettings: Settings = { ...defaultSettings, preserveRecentMessages: 0, preserveRecentTokens: 0 };
 
+/**
+ * A summary as a model could write it: one of a word or two, or of made-up `words`, goes on with what most ranges of these
+ * tests are about.
+ */
+export function said(summary: string): string {
+	if (summary.trim() === "" || (summary.length >= 50 && !/^\S+\d \S+\d /.test(summary))) return summary;
+	return `${summary} Each question had its answer: files were read, an edit or a write came of the task, bash was run.`;
+}
+
+/** A summary of the messages from one ordinal to another, in words of theirs. */
+export function summaryOf(branch: Branch, from: number, to: number): string {
+	const texts = branch.messages(Math.min(from, to), Math.max(from, to)).flatMap((record) => {
+		const message = sentMessage(branch, record);
+		if (message === undefined) return [];
+		const thoughts = parts(message).flatMap((part) => (isThinking(part) ? part.thinking : []));
+		return [textOf(message).slice(0, 40), ...thoughts, ...toolCalls(message).map((call) => call.name)];
+	});
+	const words = new Set(texts.flatMap((text) => text.match(/[\p{L}\p{N}_]+/gu) ?? []));
+	return `What was done there, as far as a few words of it can tell: ${[...words].slice(0, 40).join(" ")}`;
+}
+
 /** A range of a compress call; of one message if no end is given. */
 export function range(startId: string, endId = startId, summary = "What was found.", topic?: string): RangeRequest {
-	return { startId, endId, summary, ...(topic === undefined ? {} : { topic }) };
+	return { startId, endId, summary: said(summary), ...(topic === undefined ? {} : { topic }) };
 }
 
 /** A view in short: `m5` for a message, `b1` for a block, the role for a foreign message. */

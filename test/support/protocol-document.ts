@@ -1,29 +1,36 @@
+import type { Block } from "../../kernel/block.ts";
 import { collapseMessage } from "../../kernel/degenerate.ts";
+import { filterRules } from "../../kernel/filters/index.ts";
 import {
-	defaultSettings,
+	builtInPacks,
 	findOriginals,
 	foldText,
 	formatTokens,
 	nudgeText,
 	outgoingItems,
 	type Problem,
+	paces,
 	pageOf,
 	planUnfold,
 	problemText,
 	project,
-	promptSection,
+	refusedAgainText,
+	type Status,
 	search,
 	searchText,
+	statusAgainText,
 	statusOf,
 	statusText,
 	textOf,
 	toMessages,
-	toolDescriptions,
 	uncalibrated,
 	unfoldText,
 	type Window,
+	wordKeys,
+	wordsOf,
 } from "../../kernel/index.ts";
 import type { Message } from "../../kernel/message.ts";
+import type { Voice } from "../../kernel/operation.ts";
 import { cutMessage } from "../../kernel/reduce.ts";
 import { timeoutHint } from "../../src/guards/bash-timeout.ts";
 import { pointer } from "../../src/guards/output-cap.ts";
@@ -55,6 +62,21 @@ function sample() {
 	return { log, plan, before, nudged };
 }
 
+/** A nudge in each voice, and those that ask for one block instead of several. */
+function nudges({ foldable, reading }: Status): Texts["nudges"] {
+	const block = (number: number) => ({ number }) as Block;
+	const run = { first: block(3), last: block(9), blocks: 7, messages: 0, sizeTokens: 16_800 };
+	const say = (voice: Voice, tier = 0, ranges = foldable) =>
+		nudgeText(voice, { ranges, run: tier === 0 ? undefined : { ...run, tier } }, reading, window);
+	return {
+		soft: say("soft"),
+		pressure: say("pressure").split("\n")[0] ?? "",
+		emergency: say("emergency").split("\n")[0] ?? "",
+		distill: say("soft", 1),
+		index: say("soft", 2, []),
+	};
+}
+
 function fence(text: string): string {
 	return `\`\`\`\n${text}\n\`\`\``;
 }
@@ -71,6 +93,8 @@ function problems(foldable: Parameters<typeof problemText>[1]): readonly string[
 		{ code: "nothingLeft", range: "m00008", reasons: ["m00008 is the last user message"] },
 		{ code: "overlap", range: "m00004-m00006", other: "m00002-m00005" },
 		{ code: "emptySummary", range: "m00002-m00005" },
+		{ code: "tooShort", range: "m00002-m00005", width: 28 },
+		{ code: "filler", range: "m00002-m00005" },
 		{ code: "notSmaller", range: "m00002-m00003", textTokens: 320, sizeTokens: 210 },
 		{ code: "topTier", block: 9 },
 		{ code: "aborted" },
@@ -94,7 +118,7 @@ export function protocolDocument(): string {
 	return template({
 		first: textOf(shown[0] ?? { role: "user", content: "", timestamp: 0 }),
 		block: block === undefined ? "" : textOf(block),
-		nudge: nudgeText(before.foldable, before.reading, window),
+		nudges: nudges(before),
 		result: foldText(plan, { window, calibration: uncalibrated }),
 		page:
 			"parts" in page
@@ -106,12 +130,22 @@ export function protocolDocument(): string {
 		unfolded: "code" in unfolding ? "" : unfoldText(unfolding, contextOf(branch, { window })),
 		hits: searchText(search(branch, "empty order", 2)),
 		status: statusText(statusOf(view, contextOf(branch, { window })), "overview", 20),
+		ranges: statusText(statusOf(view, contextOf(branch, { window })), "ranges", 8),
 		problems: problems(before.foldable.slice(0, 1)),
 	});
 }
 
 const long: Message = { role: "toolResult", content: "a line of output\n".repeat(90), timestamp: 0 };
 const endless: Message = { role: "assistant", content: `So ${"and on ".repeat(300)}`, timestamp: 0 };
+
+/** What rules of content put in place of results and inputs. */
+const markers = filterRules
+	.flatMap((rule) => {
+		const call = { type: "toolCall", id: "c", name: "edit", arguments: { text: textOf(long) } };
+		const messages: readonly Message[] = [long, { role: "assistant", content: [call], timestamp: 0 }];
+		return messages.flatMap((message) => JSON.stringify(rule.reduce(message, 12)).match(/\[left out: .*?\]/g) ?? []);
+	})
+	.map((marker) => JSON.parse(`"${marker}"`));
 
 const guardTexts = [
 	timeoutHint(60),
@@ -127,17 +161,22 @@ function messagesOf(log: Log) {
 interface Texts {
 	readonly first: string;
 	readonly block: string;
-	readonly nudge: string;
+	readonly nudges: Readonly<Record<"soft" | "pressure" | "emergency" | "distill" | "index", string>>;
 	readonly result: string;
 	readonly page: string;
 	readonly unfolded: string;
 	readonly hits: string;
 	readonly status: string;
+	readonly ranges: string;
 	readonly problems: readonly string[];
 }
 
 function template(texts: Texts): string {
-	const tools = Object.entries(toolDescriptions).map(([name, text]) => `* \`${name}\`: ${text}`);
+	const figures = Object.entries(paces).map(
+		([name, { keepTokens, stepTokens }]) => `\`${name}\` ${formatTokens(keepTokens)} + ${formatTokens(stepTokens)}`,
+	);
+	const paceText = figures.join(", ");
+	const lean = wordsOf(builtInPacks.lean);
 	return `# What the model sees
 
 This file is made by \`npm run docs\` from the code that sends these texts; a test compares the two. Refs and figures are
@@ -145,13 +184,25 @@ those of a small example session.
 
 ## The section of the system prompt
 
-Constant for a session. It is there only while \`compress\` is ours and offered to the model.
+Constant unless the settings change, or a model with other words is chosen. It is there only while \`compress\` is ours and offered to the model.
 
-${fence(promptSection)}
+${fence(wordsOf().section)}
 
-## Tools
+In the pack \`lean\`:
 
-${tools.join("\n")}
+${fence(lean.section)}
+
+## Tools and words
+
+The key of each text in \`prompts\` of acp.json, and what it is in the packs \`default\` and \`lean\`. A text
+that is left out is shown as a dash.
+
+| Key | \`default\` | \`lean\` |
+| --- | --- | --- |
+${wordKeys
+	.filter((key) => key !== "section")
+	.map((key) => `| \`${key}\` | ${wordsOf()[key]} | ${lean[key] === wordsOf()[key] ? "the same" : lean[key] || "–"} |`)
+	.join("\n")}
 
 ## Messages and tags
 
@@ -160,7 +211,9 @@ Every user and tool message ends with its ref in a tag, on a line of its own. As
 ${fence(texts.first)}
 
 Text in a message that looks like a tag or a block of ours is shown with a blank after its first bracket.
-An empty tool result reads \`(no output: tool interrupted or timed out)\`.
+An empty tool result reads \`(no output: tool interrupted or timed out)\`, any other message without content and tag \`(empty)\`.
+A result that does not stand right behind its call, as in a damaged log, is a message of its own that begins
+\`[result of read, apart from its call]\`.
 
 ## A block
 
@@ -170,11 +223,29 @@ ${fence(texts.block)}
 
 ## The nudge
 
-One message at the very end of a request, never stored. It comes when the unfolded part passes
-\`compress.keepTokens\` + \`compress.stepTokens\` (${formatTokens(defaultSettings.compress.keepTokens)} + ${formatTokens(defaultSettings.compress.stepTokens)} on windows of 128K and more, less on smaller ones), and again only after
-another step of growth since the last nudge or fold.
+One message at the very end of a request, never stored; it names boundaries that \`compress\` takes at that moment, and repeats
+no rule of the section. It comes when the unfolded part passes \`compress.keepTokens\` and a step, \`compress.stepTokens\`
+(${paceText}; on windows below 128K their share), and when the view grew by a step
+since the last nudge or fold: three quarters of one where a turn of the user begins, half of one where the provider's cache
+has run out. It lists the eight heaviest ranges with what they hold: tools, files, the user's first words.
 
-${fence(texts.nudge)}
+${fence(texts.nudges.soft)}
+
+From three quarters of the usable window on it comes once a step, and its first line is:
+
+${fence(texts.nudges.pressure)}
+
+From nine tenths on it comes up to three times in a turn of the user:
+
+${fence(texts.nudges.emergency)}
+
+Where blocks of one tier stand side by side and weigh as much as what could be folded besides, it asks to make one of them:
+
+${fence(texts.nudges.distill)}
+
+The same for blocks of tier 2 and 3:
+
+${fence(texts.nudges.index)}
 
 ## Results
 
@@ -208,6 +279,10 @@ An answer that ran into repetition:
 
 ${fence(textOf(collapseMessage(endless)))}
 
+Results and inputs that a fold left out, by the rules under \`filters\` in acp.json:
+
+${fence(markers.join("\n"))}
+
 Earlier turns that rules folded are told in an \`<earlier_conversation_summary>\`, the summary of their block.
 
 ## Notes of the guards
@@ -219,5 +294,17 @@ ${guardTexts.map((text) => `* ${text}`).join("\n")}
 Each is an error result: what was wrong, and one step that works at that moment. A refused call changes nothing.
 
 ${texts.problems.map((text) => `* ${text}`).join("\n")}
+
+## Asked again
+
+The same call that was refused before since the user's last message ends with what is possible now; a third one is answered:
+
+${fence(refusedAgainText("", 2, texts.ranges))}
+
+A status that was asked for right before, and what every further one gets:
+
+${fence(statusAgainText(texts.status, 1))}
+
+${fence(statusAgainText(texts.status, 2))}
 `;
 }

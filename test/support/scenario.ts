@@ -4,6 +4,7 @@ import type { SessionEntry } from "@earendil-works/pi-coding-agent";
 import { expect } from "vitest";
 import { createHome, type Home, type HomeFiles, writeHomeFiles } from "./home.ts";
 import { type InProcess, type InProcessOptions, inProcess } from "./in-process.ts";
+import { said } from "./log.ts";
 import { type Provider, type RecordedRequest, type Reply, type ScriptedUsage, startProvider } from "./provider.ts";
 import { type PiOptions, type PiResult, type Rpc, type RunOptions, runPi, startRpc } from "./run-pi.ts";
 
@@ -98,7 +99,11 @@ export function read(path: string, usage?: ScriptedUsage): Reply {
 
 /** A reply that folds ranges, each given by its refs; the summary tells them apart. */
 export function fold(...ranges: readonly (readonly [startId: string, endId: string])[]): Reply {
-	const content = ranges.map(([startId, endId]) => ({ startId, endId, summary: `What ${startId} to ${endId} said.` }));
+	const content = ranges.map(([startId, endId]) => ({
+		startId,
+		endId,
+		summary: said(`What ${startId} to ${endId} said.`),
+	}));
 	return call("compress", { content });
 }
 

@@ -29,6 +29,7 @@ const weights = {
 	user: 5,
 	answer: 3,
 	work: 9,
+	again: 3,
 	custom: 1,
 	omitted: 1,
 	failed: 1,
@@ -114,6 +115,7 @@ const players: Readonly<
 	user: (log, { picks: [a] }) => log.user(contentOf(a, "ask")),
 	answer: (log, { form, picks: [a] }) => assistant(log, textOf(a, "say"), [], form),
 	work: playWork,
+	again: playAgain,
 	custom: (log, { picks: [a] }) =>
 		log.message({ role: "custom", content: contentOf(a, "note"), ...{ customType: "x", display: true } }),
 	omitted: (log, { picks: [a] }) => log.message({ role: "custom", content: textOf(a, "secret") }, true),
@@ -185,6 +187,15 @@ function playWork(log: Log, { form, picks: [a, b, c] }: Step): void {
 	}
 }
 
+/** The same call twice; mostly both succeed and have something to say. */
+function playAgain(log: Log, { form, picks: [a, b] }: Step): void {
+	for (const number of [a, b]) {
+		assistant(log, "", [form % 2 === 0 ? "grep" : "read"], form, { stopReason: "toolUse" });
+		const text = { type: "text" as const, text: textOf(40 + 8 * (number % 2), "seen") };
+		log.result(number % 5 === 0 ? [text, image] : [text], { isError: number % 16 === 0 });
+	}
+}
+
 /** The entries on the branch of a log that hold a message, system messages apart. */
 function messagesOf(log: Log): readonly (Entry & { readonly message: Message })[] {
 	return recordsOf(log).flatMap(({ entry }) => ("message" in entry ? entry : []));
@@ -223,13 +234,14 @@ function playEdit(log: Log, { form, picks: [a, b] }: Step): void {
 	else log.edit(id, { content: form % 3 === 1 ? message.content : contentOf(b, "new") });
 }
 
+/** What a model may say of a range; the last three are refused: they are too short, or say not a word of it. */
 const summaries = [
+	"Ran bash and grep as asked; src was read, and an edit and a write followed.",
+	"a <acp>m00001</acp> b: read in src, a write and an edit there, bash and grep",
+	"all about it: bash, grep, read, write, edit in src ".repeat(15),
+	"The path src/1.ts was read, then came an edit, a write, and grep by bash.",
 	"done",
-	"short and true",
-	"a <acp>m00001</acp> b",
-	"all about it ".repeat(60),
-	"so be it",
-	"done",
+	"many other words that stand nowhere in all that came before them",
 	"",
 ];
 

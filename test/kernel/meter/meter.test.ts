@@ -74,7 +74,8 @@ describe("the size of a view", () => {
 		const context = contextAt(log);
 		const status = statusOf(log.view(), context);
 		expect(status.reading.sizeTokens).toBe(sizeAt(log));
-		expect(nudgeText([], status.reading, context.window)).toContain(sizeText(status.reading, context.window));
+		const nudge = nudgeText("soft", { ranges: [], run: undefined }, status.reading, context.window);
+		expect(nudge).toContain(sizeText(status.reading, context.window));
 	});
 
 	it("does not stay at a report from before a summary by the host", () => {
@@ -163,7 +164,8 @@ describe("the size of a view", () => {
 		const [foldable] = status.foldable;
 		const figure = formatTokens(foldable?.sizeTokens ?? 0);
 		expect(context.calibration.fit.perToken).toBeGreaterThan(1.5);
-		expect(nudgeText(status.foldable, status.reading, context.window)).toContain(`6 messages, ${figure} tokens`);
+		const nudge = nudgeText("soft", { ranges: status.foldable, run: undefined }, status.reading, context.window);
+		expect(nudge).toContain(`6 messages, ${figure} tokens`);
 		expect(statusText(status, "ranges", 20)).toContain(`6 messages, ${figure} tokens`);
 		const plan = log.compress([range("m1", "m6", "All.")], bareSettings);
 		expect(foldText(plan, context)).toContain(`6 messages, ${figure} → `);
@@ -272,7 +274,7 @@ describe("what a calibration is made of", () => {
 describe("a nudge", () => {
 	it("is looked for before each request of a long turn, not at its end", () => {
 		const compress = { ...defaultSettings.compress, keepTokens: 0, stepTokens: 50_000 };
-		const settings = { ...bareSettings, compress };
+		const over = { settings: { ...bareSettings, compress }, model: { ...bigModel, windowTokens: 2_000_000 } };
 		const log = new Log();
 		log.user("task");
 		const meter = new Meter();
@@ -280,7 +282,7 @@ describe("a nudge", () => {
 		for (let step = 1; step <= 50; step++) {
 			answer(log, viewTokens(log.view()), { text: "", calls: [{ name: "read", arguments: { path: `${step}` } }] });
 			log.result(words(5_000, `n${step}-`));
-			const context = contextAt(log, { settings }, meter);
+			const context = contextAt(log, over, meter);
 			const view = project(outgoingItems(context.branch, log.outgoing()), context);
 			if (view.nudge === undefined) continue;
 			sizesTokens.push(view.nudge.sizeTokens);

@@ -23,9 +23,19 @@ describe("the stage filter", () => {
 		}
 	});
 
+	it("gives an empty message of the user a text, unless it gets a tag", () => {
+		const log = new Log();
+		log.user([]);
+		const branch = log.branch();
+		const [item] = branchItems(branch);
+		if (item?.kind !== "entry") throw new Error("there is no item");
+		const shown = (each: typeof item) => filter(viewOf([each]), contextOf(branch)).items[0]?.message.content;
+		expect(shown(item)).toEqual([{ type: "text", text: "(empty)" }]);
+		expect(shown({ ...item, isTagged: true })).toEqual([]);
+	});
+
 	it("leaves everything else the object it was", () => {
 		const log = new Log();
-		log.user("");
 		log.assistant("", [{ name: "bash" }]);
 		log.result([image]);
 		log.step("bash", {}, "output");

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { foldableRanges, leastRangeTokens, recommend } from "../../../kernel/pipeline/recommend.ts";
 import type { Settings } from "../../../kernel/settings.ts";
-import { emptyState } from "../../../kernel/state.ts";
 import { piecesOf } from "../../../kernel/unit.ts";
-import { bareSettings, contextOf, Log, range, words } from "../../support/log.ts";
+import { bareSettings, contextOf, Log, range, summaryOf, words } from "../../support/log.ts";
 
 const big = words(4 * leastRangeTokens);
 
@@ -49,6 +48,32 @@ describe("the stage recommend", () => {
 		expect(offered(log, { ...bareSettings, preserveRecentTokens: 1_000_000 })).toEqual([]);
 	});
 
+	it("counts the session's first user message for nothing, since its block repeats it", () => {
+		const log = new Log();
+		log.user(words(1_900));
+		log.assistant("short");
+		log.user("two");
+		expect(offered(log)).toEqual([]);
+		log.step("read", { path: "a" }, words(1_800));
+		log.user("three");
+		expect(offered(log)).toEqual([[1, 5]]);
+		const summary = summaryOf(log.branch(), 1, 5) + words(300);
+		expect(log.compress([range("m1", "m5", summary)], bareSettings).outcomes).toMatchObject([{ isApplied: true }]);
+	});
+
+	it("counts it for nothing, however little of it is still in view", () => {
+		const log = new Log();
+		log.user(words(5_000));
+		log.step("read", { path: "a" }, words(1_200));
+		log.user("two");
+		const cut = { id: "e1", ordinal: 1, rule: "truncate", keepChars: 50, savedTokens: 7_000 } as const;
+		log.operation({ kind: "truncate", reductions: [cut], sizeTokens: 1 });
+		expect(offered(log)).toEqual([]);
+		log.step("read", { path: "b" }, words(3_000));
+		log.user("three");
+		expect(offered(log)).toEqual([[1, 6]]);
+	});
+
 	it("ends runs at blocks and at what is being folded", () => {
 		const log = new Log();
 		log.user("task");
@@ -56,7 +81,7 @@ describe("the stage recommend", () => {
 		log.user("go on");
 		const pieces = piecesOf(log.view().items);
 		const middle = new Set(pieces.filter((piece) => piece.kind === "unit" && piece.records[0]?.ordinal === 4));
-		expect(foldableRanges(pieces, bareSettings, emptyState, middle).map((each) => [each.from, each.to])).toEqual([
+		expect(foldableRanges(pieces, bareSettings, log.branch(), middle).map((each) => [each.from, each.to])).toEqual([
 			[1, 3],
 			[6, 7],
 		]);

@@ -62,7 +62,8 @@ describe("/acp", () => {
 			const commands = text?.split("\n").map((line) => line.slice(0, 20).trim());
 			expect(commands).toEqual([
 				...["/acp", "/acp blocks", "/acp ranges", "/acp messages"],
-				...["/acp undo [b3]", "/acp redo", "/acp pin m00012", "/acp unpin m00012", "/acp handover", "/acp doctor"],
+				...["/acp undo [b3]", "/acp redo", "/acp pin m00012", "/acp unpin m00012", "/acp handover"],
+				...["/acp why", "/acp doctor"],
 			]);
 		},
 	);
@@ -96,7 +97,7 @@ describe("/acp", () => {
 	});
 
 	it.each([
-		["", ["overview", "blocks", "ranges", "messages", "undo", "redo", "pin", "unpin", "handover", "doctor"]],
+		["", ["overview", "blocks", "ranges", "messages", "undo", "redo", "pin", "unpin", "handover", "why", "doctor"]],
 		["b", ["blocks"]],
 		["un", ["undo", "unpin"]],
 		["x", []],

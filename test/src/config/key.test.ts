@@ -1,6 +1,6 @@
 import { Check } from "typebox/value";
 import { describe, expect, test } from "vitest";
-import { count, flag, names, path, portion, share, tokens } from "../../../src/config/key.ts";
+import { count, flag, names, path, portion, share, tokens, tokensOr } from "../../../src/config/key.ts";
 
 const limits = { minimum: 10, maximum: 2_000_000, default: 20 };
 
@@ -87,6 +87,19 @@ describe("a flag", () => {
 		expect(["1", "TRUE", "yes", "On"].map(key.readText)).toEqual([true, true, true, true]);
 		expect(["0", "false", "No", "off"].map(key.readText)).toEqual([false, false, false, false]);
 		expect(["2", "maybe", "constructor"].map(key.readText)).toEqual([undefined, undefined, undefined]);
+	});
+});
+
+describe("tokens or a word", () => {
+	const key = tokensOr("pace", { minimum: 10, maximum: 2_000_000 });
+
+	test("are the word where nothing else is set", () => {
+		expect(key.default).toBe("pace");
+		expect([20, "20K", "pace", 5, "pac", null].map(key.read)).toEqual([
+			...[20, 20_000, "pace"],
+			...[undefined, undefined, undefined],
+		]);
+		expect([key.readText("20K"), key.readText("pace"), key.readText("x")]).toEqual([20_000, "pace", undefined]);
 	});
 });
 

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { wordKeys } from "../../../kernel/index.ts";
 import { createConfig } from "../../../src/config/load.ts";
 import type { Config } from "../../../src/config/schema.ts";
 
@@ -47,6 +48,7 @@ const tunable = {
 	outputHeadroomMaxPct: share,
 	"compress.keepTokens": tokens(1_000),
 	"compress.stepTokens": tokens(1_000),
+	pace: fc.constantFrom("thrifty", "balanced", "relaxed").map(same),
 	"compress.maxContextLimit": fc.oneof(
 		share,
 		tokens(1_000).filter(({ meant }) => Number(meant) >= 1_000),
@@ -61,8 +63,11 @@ const tunable = {
 	repetitionGuard: flag,
 	throttleRetry: flag,
 	degenerationGuard: flag,
+	"filters.supersededReads": flag,
+	"filters.bulkyEdits": flag,
 	strategy: fc.constantFrom("hybrid", "model", "rules").map(same),
 	strictAlternation: fc.constantFrom("auto", "always", "never").map(same),
+	promptPack: fc.constantFrom("default", "lean").map(same),
 	"rules.recentTurnsFull": fc.integer({ min: 1, max: 1_000 }).map(same),
 	"rules.slackTurns": fc.integer({ min: 0, max: 1_000 }).map(same),
 	"rules.maxTurns": fc.integer({ min: 1, max: 1_000 }).map(same),
@@ -111,7 +116,13 @@ function expectValid(config: Config): void {
 	const { compress } = config;
 	const { toolBashDefaultTimeout, toolOutputMaxBytes } = config;
 	const switches = [config.enabled, config.debug, config.ui.statusLine, config.updateNotice];
-	const flags = [...switches, config.repetitionGuard, config.degenerationGuard, config.throttleRetry];
+	const flags = [
+		...switches,
+		...Object.values(config.filters),
+		config.repetitionGuard,
+		config.degenerationGuard,
+		config.throttleRetry,
+	];
 	expect(flags.every((value) => typeof value === "boolean")).toBe(true);
 	expect(Number.isInteger(toolBashDefaultTimeout) && isWithin(toolBashDefaultTimeout, 0, 86_400)).toBe(true);
 	expect(Number.isInteger(toolOutputMaxBytes) && isWithin(toolOutputMaxBytes, 0, 1e8)).toBe(true);
@@ -130,9 +141,14 @@ function expectValid(config: Config): void {
 	expect(config.logPath.startsWith("/")).toBe(true);
 	expect(["hybrid", "model", "rules"]).toContain(config.strategy);
 	expect(["auto", "always", "never"]).toContain(config.strictAlternation);
+	expect(["thrifty", "balanced", "relaxed"]).toContain(config.pace);
+	expect(Object.keys(config.words).sort()).toEqual([...wordKeys].sort());
+	expect(Object.values(config.words).every((text) => typeof text === "string")).toBe(true);
 	expect(Object.values(config.rules).every((turns) => Number.isInteger(turns))).toBe(true);
 	const groups = new Set(Object.keys(tunable).map((name) => name.split(".")[0] ?? ""));
-	expect(Object.keys(config).sort()).toEqual(["enabled", "debug", "logPath", "ui", "updateNotice", ...groups].sort());
+	expect(Object.keys(config).sort()).toEqual(
+		["enabled", "debug", "logPath", "ui", "updateNotice", "words", ...groups].sort(),
+	);
 }
 
 test("whatever two good files say, the deepest place and then the stronger file counts, and nobody is warned", () => {
@@ -173,6 +189,7 @@ const knownNames = [
 	"big",
 	// Names of billion-context-pi
 	...["nudgeGrowthTokens", "async", "autoUpdate", "delegate"],
+	...["prompts", "section", "nudge.opening"],
 ];
 const odd = fc.oneof(
 	fc.jsonValue(),
@@ -214,7 +231,7 @@ test("whatever is in the files and the environment, the settings are valid and t
 			}
 			const warnings = config.takeWarnings();
 			expect(warnings.length).toBeLessThanOrEqual(50);
-			for (const warning of warnings) expect(warning).toMatch(/^(environment|\/.*acp\.json): [^\n\r]+$/);
+			for (const warning of warnings) expect(warning).toMatch(/^(environment|promptPack|\/.*acp\.json): [^\n\r]+$/);
 			expect(config.takeWarnings()).toEqual([]);
 		}),
 		{ numRuns: 1_000 },
@@ -234,6 +251,7 @@ const wrongValues: readonly [key: keyof typeof tunable, value: unknown, shown: s
 	["toolOutputMaxBytes", "1", '"1"', "whole number"],
 	["throttleRetry", "yes", '"yes"', "`true` or `false`"],
 	["protectedTools", ["read", ""], '\\["read", ""\\]', "list of names"],
+	["promptPack", "../lean", '"../lean"', "name of a file, without folder and ending"],
 	["strategy", "fold", '"fold"', 'one of `"hybrid"`'],
 ];
 const wrongValue = fc.constantFrom(...wrongValues).map(

@@ -50,6 +50,8 @@ describe("without files", () => {
 		const config = open();
 		expect(config.current()).toEqual({
 			...defaultSettings,
+			promptPack: "default",
+			pace: "balanced",
 			compress: { ...defaultSettings.compress, maxContextLimit: 1 },
 			toolBashDefaultTimeout: 60,
 			toolOutputMaxBytes: 50_000,

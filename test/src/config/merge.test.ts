@@ -17,9 +17,13 @@ function layers({ environment = {}, project = {}, global = {} }: Sources): Layer
 
 describe("the value of a key", () => {
 	test("is the default when nothing sets it", () => {
+		const { words: _, ...settings } = defaultSettings;
 		expect(resolveFor(layers({}))).toEqual({
-			...defaultSettings,
-			compress: { ...defaultSettings.compress, maxContextLimit: 1 },
+			...settings,
+			prompts: {},
+			promptPack: "default",
+			pace: "balanced",
+			compress: { ...defaultSettings.compress, keepTokens: "pace", stepTokens: "pace", maxContextLimit: 1 },
 			toolBashDefaultTimeout: 60,
 			toolOutputMaxBytes: 50_000,
 			repetitionGuard: true,
@@ -141,7 +145,8 @@ describe("a problem", () => {
 			'project: outputHeadroomMaxPct is 75, expected share: `0.75` or `"75%"`, 0% to 90%; 0.25 is used instead',
 			'global: enabled is "false", expected `true` or `false`; true is used instead',
 		]);
-		expect(resolveFor(sources)).toMatchObject({ ...defaultSettings, preserveRecentMessages: 7, debug: true });
+		const { compress: _, words: _words, ...settings } = defaultSettings;
+		expect(resolveFor(sources)).toMatchObject({ ...settings, preserveRecentMessages: 7, debug: true });
 	});
 
 	test("of an override falls back to the next place outwards", () => {
@@ -158,9 +163,9 @@ describe("a problem", () => {
 			},
 		});
 		expect(describeProblems(sources)).toEqual([
-			'project: providers.acme.compress.keepTokens is null, expected tokens: `20000` or `"20K"`, 0 to 10,000,000; 15000 is used instead',
+			'project: providers.acme.compress.keepTokens is null, expected tokens: `20000` or `"20K"`, or `"pace"`, 0 to 10,000,000; "pace" is used instead',
 			'project: providers.acme.models.big.preserveRecentTokens is "lots", expected tokens: `20000` or `"20K"`, 0 to 1,000,000; 2000 is used instead',
-			'project: providers.acme.models.big.compress.stepTokens is 0, expected tokens: `20000` or `"20K"`, 1 to 10,000,000; 30000 is used instead',
+			'project: providers.acme.models.big.compress.stepTokens is 0, expected tokens: `20000` or `"20K"`, or `"pace"`, 1 to 10,000,000; "pace" is used instead',
 		]);
 	});
 

@@ -65,7 +65,6 @@ describe("an acp.json of billion-context-pi", () => {
 	test("gets one notice that names what it cannot mean here", () => {
 		const { settings, warnings } = load({
 			autoUpdate: true,
-			prompts: { system: "You obey." },
 			acknowledgePromptsRisk: true,
 			rules: false,
 			priceProfile: { w: 1 },
@@ -73,7 +72,7 @@ describe("an acp.json of billion-context-pi", () => {
 			compress: { async: true, reasoning: {}, providers: { acme: { stripImages: true } } },
 		});
 		expect(warnings).toEqual([
-			"acp.json: autoUpdate, prompts, acknowledgePromptsRisk, rules, priceProfile, repetitionGuard.warn, repetitionGuard.abort, compress.async, compress.reasoning, providers.acme.compress.stripImages: known to billion-context-pi only, and ignored",
+			"acp.json: autoUpdate, acknowledgePromptsRisk, rules, priceProfile, repetitionGuard.warn, repetitionGuard.abort, compress.async, compress.reasoning, providers.acme.compress.stripImages: known to billion-context-pi only, and ignored",
 		]);
 		expect(settings()).toMatchObject({ repetitionGuard: true, rules: { recentTurnsFull: 6 } });
 	});

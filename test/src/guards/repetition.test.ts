@@ -13,6 +13,7 @@ import {
 	textIn,
 } from "../../support/acp.ts";
 import type { Reply, ScriptedCall } from "../../support/provider.ts";
+import { expectWholePairs } from "../../support/wire.ts";
 
 let stderr: { mock: { calls: unknown[][] } };
 
@@ -104,6 +105,31 @@ describe("identical calls in a row", () => {
 		const texts = resultsIn(acp.branch()).map(textIn);
 		expect(texts[2]).toContain("third identical call of decompress");
 		expect(texts[4]).toMatch(/^Blocked: decompress/);
+	});
+});
+
+describe("calls that Pi refuses by itself", () => {
+	it.each<[string, ScriptedCall]>([
+		["name no tool", { name: "tell", arguments: {} }],
+		["lack what the tool needs", { name: "read", arguments: {} }],
+		["have arguments that are no JSON", { name: "ask", arguments: '{"what": "no' }],
+	])("because they %s end the run at the fifth, with a notice, and the next prompt is heard", async (_why, call) => {
+		const acp = await open();
+		acp.replies(...times(12, call));
+		await acp.prompt("Ask");
+		expect(resultsIn(acp.branch())).toHaveLength(5);
+		expect(acp.requests).toHaveLength(5);
+		expect(stderr.mock.calls).toEqual([[expect.stringMatching(/blocked a call of (tell|read|ask), the fifth/)]]);
+		acp.replies(...times(1, ask()));
+		await acp.prompt("Ask in another way");
+		for (const request of acp.requests) expectWholePairs(request);
+	});
+
+	it("are no row where each is another one", async () => {
+		const acp = await open();
+		for (let time = 0; time < 7; time++) acp.replies(...times(1, { name: `tell${time}`, arguments: {} }));
+		await acp.prompt("Ask");
+		expect(acp.requests).toHaveLength(8);
 	});
 });
 

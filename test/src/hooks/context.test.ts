@@ -16,7 +16,7 @@ import {
 	work,
 	writeAcp,
 } from "../../support/acp.ts";
-import { blocksIn, expectGrowth, outline, stableLines, textOf } from "../../support/wire.ts";
+import { blocksIn, expectGrowth, hasNudge, outline, stableLines, textOf } from "../../support/wire.ts";
 
 beforeEach(() => {
 	vi.spyOn(process.stderr, "write").mockReturnValue(true);
@@ -212,6 +212,27 @@ describe("a request that would pass the emergency line", () => {
 		const acp = await openAcp({ ...small, acp: bareAcp, sessionOptions: { tools: ["read"] } });
 		await acp.prompt("hello");
 		expect(cuts(acp)).toMatchObject([{ kind: "fold", author: "rules" }]);
+	});
+});
+
+describe("a window that gets full", () => {
+	const small = { models: [{ contextWindow: 40_000, maxTokens: 4_096 }], settings: { compaction: { enabled: false } } };
+
+	it("is told to the user, once a step, where the model could fold nothing, and else to the model", async () => {
+		const stderr = vi.mocked(process.stderr.write);
+		const acp = await openAcp({ ...small, acp: { ...bareAcp, compress: { stepTokens: 30_000 } } });
+		acp.replies({ text: "read", usage: { promptTokens: 29_000, completionTokens: 10 } });
+		await acp.prompt(output(1, 27_000));
+		expect(stderr.mock.calls).toEqual([
+			[expect.stringMatching(/the context holds 2\d\.\dK .* and nothing in it can be folded now/)],
+		]);
+		expect(hasNudge(acp.requests[0])).toBe(false);
+		await acp.prompt("go on");
+		expect(textOf(acp.requests[1]?.body.messages.at(-1))).toMatch(
+			/It is getting full\..*\n- startId m00001, endId m0000/,
+		);
+		expect(operationsIn(acp.branch())).toMatchObject([{ kind: "nudge", voice: "pressure" }]);
+		expect(stderr.mock.calls).toHaveLength(1);
 	});
 });
 

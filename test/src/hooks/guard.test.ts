@@ -33,7 +33,7 @@ describe("a hook inside which something is thrown", () => {
 		expect(new Set(scopes.map(([, scope]) => scope))).toEqual(
 			new Set([
 				...["before_agent_start", "context", "turn_end", "settle", "settled"],
-				...["repetition", "output-cap", "throttle"],
+				...["repetition", "output-cap", "throttle", "marker"],
 			]),
 		);
 	});

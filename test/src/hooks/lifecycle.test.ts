@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import piBillionContext from "../../../src/index.ts";
 import { version } from "../../../src/version.ts";
 import { closeAcp, openAcp, operationsIn, range, work } from "../../support/acp.ts";
+import { said } from "../../support/log.ts";
 import { hasNudge } from "../../support/wire.ts";
 
 let stderr: { mock: { calls: unknown[][] } };
@@ -56,9 +57,9 @@ describe("a nudge", () => {
 		await acp.prompt("hello");
 		await acp.prompt("again");
 		expect(acp.requests.map(hasNudge)).toEqual([true, false]);
-		expect(operationsIn(acp.branch())).toEqual([{ kind: "nudge", sizeTokens: expect.any(Number) }]);
+		expect(operationsIn(acp.branch())).toEqual([{ kind: "nudge", sizeTokens: expect.any(Number), voice: "soft" }]);
 		expect(acp.branch().some((entry) => entry.type === "custom_message")).toBe(false);
-		expect(await acp.logText()).toMatch(/\[info\] \[nudge\] sizeTokens=\d+\n/);
+		expect(await acp.logText()).toMatch(/\[info\] \[nudge\] sizeTokens=\d+ voice=soft\n/);
 	});
 
 	it("is not recorded if the request failed, and comes again with the next one", async () => {
@@ -80,6 +81,18 @@ describe("a nudge", () => {
 		await acp.prompt("hello");
 		expect(hasNudge(acp.requests[0])).toBe(true);
 		expect(operationsIn(acp.branch())).toEqual([]);
+	});
+
+	it("in an emergency is counted also where the model folds at once, from the size after the fold", async () => {
+		const models = [{ contextWindow: 40_000, maxTokens: 4_096 }];
+		const acp = await openAcp({ models, seed: work(3), acp: { preserveRecentMessages: 0, preserveRecentTokens: 0 } });
+		acp.replies({ text: "ok", usage: { promptTokens: 33_000, completionTokens: 10 } });
+		await acp.prompt("hello");
+		await acp.call("compress", { content: [range("m2", "m3")] });
+		const [fold, nudge] = operationsIn(acp.branch()).slice(-2);
+		expect(fold).toMatchObject({ kind: "fold" });
+		expect(nudge).toMatchObject({ kind: "nudge", voice: "emergency" });
+		expect(nudge).toHaveProperty("sizeTokens", (fold as { sizeTokens: number }).sizeTokens);
 	});
 
 	it("leaves what other extensions put into the log in place", async () => {
@@ -114,7 +127,7 @@ describe("the sidecar", () => {
 			blocks: [
 				{
 					blockId: "b1",
-					summary: "What was found.",
+					summary: said("What was found."),
 					tier: 1,
 					compressedTokens: expect.any(Number),
 					createdAt: Date.parse(commit?.timestamp ?? ""),

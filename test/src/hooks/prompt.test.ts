@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { promptSection } from "../../../kernel/index.ts";
+import { defaultSettings } from "../../../kernel/index.ts";
 import piBillionContext from "../../../src/index.ts";
 import { type AcpOptions, bareAcp, closeAcp, openAcp, rival, work, writeAcp } from "../../support/acp.ts";
+import { said } from "../../support/log.ts";
 import { systemText } from "../../support/wire.ts";
 
 let stderr: { mock: { calls: unknown[][] } };
@@ -14,13 +15,13 @@ afterEach(async () => {
 	await closeAcp();
 });
 
-const section = `<context_folding>\n${promptSection}\n</context_folding>`;
+const section = `<context_folding>\n${defaultSettings.words.section}\n</context_folding>`;
 
 describe("the section of the system prompt", () => {
 	it("is there from the first request on and never changes", async () => {
 		const acp = await openAcp({ seed: work(3) });
 		await acp.prompt("hello");
-		await acp.call("compress", { content: [{ startId: "m2", endId: "m5", summary: "What was found." }] });
+		await acp.call("compress", { content: [{ startId: "m2", endId: "m5", summary: said("What was found.") }] });
 		await acp.prompt("again");
 		const texts = acp.requests.map(systemText);
 		expect(texts[0]).toContain(section);

@@ -17,17 +17,23 @@ it("each request is a line in the log: its size by the meter, the window, and wh
 	const lines = (await acp.logText()).split("\n").filter((line) => line.includes("[context]"));
 	const fields = String.raw`sizeTokens=\d+ errorTokens=\d+ usableTokens=191808 source=model blocks=0`;
 	expect(acp.requests.map(hasNudge)).toEqual([true, false]);
+	const figures = String.raw`unfoldedTokens=\d+ offeredTokens=\d+`;
 	expect(lines).toEqual([
-		expect.stringMatching(new RegExp(`\\[info\\] \\[context\\] ${fields} nudge=true stepTokens=6000$`)),
 		expect.stringMatching(
-			new RegExp(`\\[info\\] \\[context\\] ${fields} nudge=false grownTokens=\\d+ stepTokens=6000$`),
+			new RegExp(`\\[info\\] \\[context\\] ${fields} nudge=soft why=new ${figures} dueTokens=3000$`),
+		),
+		expect.stringMatching(
+			new RegExp(
+				`\\[info\\] \\[context\\] ${fields} nudge=none why="grown little" ${figures} grownTokens=\\d+ dueTokens=4500$`,
+			),
 		),
 	]);
 });
 
 it("each fold and each refusal is a line in the log, without what was said", async () => {
 	const acp = await openAcp({ seed: work(4) });
-	const secret = "a summary that nobody but the model needs to see, and that is longer than eighty characters for sure";
+	const secret =
+		"a summary that nobody but the model needs to see: the parser of the file reads one line after the other";
 	await acp.call("compress", { content: [range("m2", "m3", secret)] });
 	await acp.call("compress", { content: [range("m2", "m3", secret)] });
 	const log = await acp.logText();
@@ -42,5 +48,5 @@ it("where we stand down, the line says who manages the context", async () => {
 	const acp = await openAcp({ seed: work(1) });
 	await acp.prompt("hello");
 	vi.unstubAllEnvs();
-	expect(await acp.logText()).toMatch(/\[context\] .* owner="a proxy's" nudge=false/);
+	expect(await acp.logText()).toMatch(/\[context\] .* owner="a proxy's" nudge=none why=inactive /);
 });

@@ -25,6 +25,12 @@ describe("the status", () => {
 		expect(await status()).toMatch(/\n2 blocks stand for \d\.\dK tokens in \d+\.\n/);
 	});
 
+	it("takes a limit that is too small for the smallest", async () => {
+		const least = await status({ view: "messages", limit: 1 });
+		expect(least).toMatch(/^\(\d+ earlier ones left out; ask with a larger limit\)\n[^\n]+$/);
+		for (const limit of [0, -5]) expect(await status({ view: "messages", limit })).toBe(least);
+	});
+
 	it("lists the blocks", async () => {
 		expect(await status({ view: "blocks" })).toBe("There are no blocks.");
 		await foldTwo();

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { type AcpSession, closeAcp, openAcp, operationsIn, range, resultsIn, textIn, work } from "../../support/acp.ts";
+import { said } from "../../support/log.ts";
 import { blocksIn, expectWholePairs, outline, stableLines, textOf } from "../../support/wire.ts";
 
 afterEach(closeAcp);
@@ -33,7 +34,7 @@ describe("a compress call", () => {
 			...["system", "user m00001", "b1", "assistant", "tool m00005", "assistant", "tool m00007", "b2"],
 			...["user m00010", "assistant", "tool m00012"],
 		]);
-		expect(textOf(acp.requests.at(-1)?.body.messages[2])).toContain("\nFirst file.\n");
+		expect(textOf(acp.requests.at(-1)?.body.messages[2])).toContain(`\n${said("First file.")}\n`);
 		expectWholePairs(acp.requests.at(-1));
 		expect(foldedIn(acp)).toEqual(["b1 2-3", "b2 8-9"]);
 		expect(await acp.logText()).toMatch(/\[info\] \[compress\] ranges=4 beforeTokens=\d+ afterTokens=\d+\n/);
@@ -75,7 +76,7 @@ describe("a compress call", () => {
 		["JSON text", { content: JSON.stringify([range("m2", "m3")]) }],
 		["JSON in a code fence", { content: `\`\`\`json\n${JSON.stringify(range("m2", "m3"))}\n\`\`\`` }],
 		["the range itself", { ...range("m2", "m3") }],
-		["other names for refs", { content: [{ start: "M2", endRef: "m00003", summary: "What was found." }] }],
+		["other names for refs", { content: [{ start: "M2", endRef: "m00003", summary: said("What was found.") }] }],
 	])("reads %s", async (_form, args) => {
 		const acp = await openAcp({ seed: work(2) });
 		expect(await acp.call("compress", args)).toMatchObject({ isError: false });

@@ -31,6 +31,7 @@ it("finds nothing in what was never folded, and says what to try", async () => {
 it("gives as many hits as are asked for", async () => {
 	const lines = async (limit: number) => textIn(await search({ query: "parser lexer", limit })).split("\n").length - 1;
 	expect([await lines(1), await lines(2), await lines(50)]).toEqual([1, 2, 3]);
+	expect([await lines(-1), await lines(0), await lines(1e9)]).toEqual([1, 1, 3]);
 });
 
 it.each(["", " \n"])("refuses a query without words: %j", async (query) => {

@@ -41,7 +41,10 @@ function foldedLog(): { log: Log; text: string } {
 }
 
 describe("compress", () => {
-	const content = [range("m2", "m9", "A long\nsummary.", "auth bug"), range("m12", "m20", words(600))];
+	const content = [
+		range("m2", "m9", "A long\nsummary, which says all that has to be known.", "auth bug"),
+		range("m12", "m20", words(600)),
+	];
 
 	test("a call is one line: how many ranges and what they are about", () => {
 		expect(call(compressRenderers, { content })).toEqual(["compress 2 ranges: auth bug; m12-m20"]);
@@ -49,7 +52,12 @@ describe("compress", () => {
 
 	test("an expanded call shows each summary", () => {
 		const lines = call(compressRenderers, { content: content.slice(0, 1) }, true).map((line) => line.trimEnd());
-		expect(lines).toEqual(["compress 1 range: auth bug", "m2-m9 auth bug", "  A long", "  summary."]);
+		expect(lines).toEqual([
+			"compress 1 range: auth bug",
+			"m2-m9 auth bug",
+			"  A long",
+			"  summary, which says all that has to be known.",
+		]);
 	});
 
 	test.each([undefined, {}, { content: [] }, { content: [{ startId: "m2" }] }])(
@@ -125,7 +133,7 @@ describe("search_context", () => {
 	test("a result lists the refs", () => {
 		const text = searchText(search(foldedLog().log.branch(), "one.ts", 8));
 		expect(result(searchContextRenderers, text)).toEqual([
-			expect.stringMatching(/^5 hits: (?:[bm]\d+, ){4}[bm]\d+ \(ctrl/),
+			expect.stringMatching(/^6 hits: (?:[bm]\d+, ){5}[bm]\d+ \(ctrl/),
 		]);
 	});
 
