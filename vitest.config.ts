@@ -4,6 +4,8 @@ export default defineConfig({
 	test: {
 		include: ["test/**/*.test.ts"],
 		globalSetup: ["test/support/global-setup.ts"],
+		// By default one core is left to others, which on two cores is half of them.
+		maxWorkers: "100%",
 		testTimeout: 60_000,
 		hookTimeout: 60_000,
 		coverage: {
