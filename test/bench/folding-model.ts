@@ -120,12 +120,18 @@ function compress(request: RecordedRequest, ranges: readonly Offer[]): ScriptedC
 
 /** Some forty words, evenly spread over the tagged messages of a range, or over the blocks in view. */
 function summaryOf({ body }: RecordedRequest, { startId, endId }: Offer): string {
-	const [from, to] = [parseRef(startId), parseRef(endId)];
-	const isInside = (ordinal: number | undefined): boolean =>
-		from?.kind === "message"
-			? ordinal !== undefined && ordinal >= from.number && ordinal <= (to?.number ?? 0)
-			: ordinal === undefined;
-	const texts = body.messages.map(untagged).flatMap(({ texts, ordinal }) => (isInside(ordinal) ? texts : []));
+	const messages = body.messages.map(untagged);
+	// After a compaction by Pi the order of the messages is not that of their refs.
+	const [first, last] = [startId, endId].map((id) => {
+		const ref = parseRef(id);
+		return messages.findIndex(({ ordinal }) => ref?.kind === "message" && ordinal === ref.number);
+	});
+	const inside = messages.filter(({ ordinal }, index) =>
+		first === undefined || last === undefined || first < 0 || last < 0
+			? ordinal === undefined
+			: index >= first && index <= last,
+	);
+	const texts = inside.flatMap((message) => message.texts);
 	const words = texts.join(" ").match(/[\p{L}\p{N}_]{4,20}/gu) ?? [];
 	const step = Math.max(1, Math.floor(words.length / 40));
 	return `Done here: ${words
