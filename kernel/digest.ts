@@ -1,5 +1,5 @@
 import { constraintsIn } from "./constraints.ts";
-import { argumentOf, type Message, type ToolCallPart, textOf, toolCalls } from "./message.ts";
+import { argumentOf, type Message, pathOf, type ToolCallPart, textOf, toolCalls } from "./message.ts";
 import { estimateTokens } from "./meter/estimate.ts";
 import { defuse } from "./ref.ts";
 
@@ -269,11 +269,6 @@ function redirections(call: ToolCallPart): readonly string[] {
 		];
 	});
 	return targets.map((match) => match[1] ?? "").filter((path) => !path.startsWith("/dev/"));
-}
-
-function pathOf(call: ToolCallPart): string | undefined {
-	const path = argumentOf(call, "path") ?? argumentOf(call, "file_path");
-	return typeof path === "string" && path !== "" ? path : undefined;
 }
 
 /** The shell commands, each once, in the order of their last run. */

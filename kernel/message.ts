@@ -103,6 +103,12 @@ export function argumentOf(call: ToolCallPart, name: string): unknown {
 	return call.arguments?.[name];
 }
 
+/** The file that a call names; undefined if it names none. */
+export function pathOf(call: ToolCallPart): string | undefined {
+	const path = argumentOf(call, "path") ?? argumentOf(call, "file_path");
+	return typeof path === "string" && path !== "" ? path : undefined;
+}
+
 /** True if nothing in the message would reach a model: no image, no call, and only blank text. */
 export function isEmpty(message: Message): boolean {
 	return parts(message).every((part) => isText(part) && !/\S/.test(part.text));

@@ -1,5 +1,5 @@
 import { type Block, extent } from "./block.ts";
-import { argumentOf, type Message, textOf, toolCalls } from "./message.ts";
+import { type Message, pathOf, textOf, toolCalls } from "./message.ts";
 import { type Calibration, meteredTokens } from "./meter/calibration.ts";
 import type { Estimate } from "./meter/fit.ts";
 import { rangeRef } from "./ref.ts";
@@ -94,10 +94,7 @@ export function rangeOf(pieces: readonly Piece[]): Range {
 }
 
 function pathsOf({ message }: UnitPiece): readonly string[] {
-	return toolCalls(message).flatMap((call) => {
-		const path = argumentOf(call, "path") ?? argumentOf(call, "file_path");
-		return typeof path === "string" && path !== "" ? path : [];
-	});
+	return toolCalls(message).flatMap((call) => pathOf(call) ?? []);
 }
 
 function byFrequency(names: readonly string[]): readonly string[] {

@@ -183,11 +183,10 @@ export function searchText(hits: readonly Hit[]): string {
 }
 
 /**
- * What a refusal says when the same was asked and refused `before` times since the user's last message: first what is possible
+ * What a refusal says when the same was asked and refused `before` times, once at least, since the user's last message: first what is possible
  * now, then to stop.
  */
 export function refusedAgainText(refusal: string, before: number, possible: string): string {
-	if (before === 0) return refusal;
 	const stop = `Stop: this call was refused ${before} times before. Do not make it again; go on with your task.`;
 	return [before === 1 ? refusal : stop, ...(possible === "" ? [] : [possible])].join("\n");
 }

@@ -1,4 +1,4 @@
-import { argumentOf, type Message, type ToolCallPart } from "../message.ts";
+import { argumentOf, type Message, pathOf, type ToolCallPart } from "../message.ts";
 import type { BranchRecord } from "../timeline.ts";
 import { type FilterRule, markerSavesTokens, repeatedResults, type Scene, withoutResult } from "./rule.ts";
 
@@ -16,7 +16,7 @@ export const supersededReads = {
 } as const satisfies FilterRule;
 
 function partRead(call: ToolCallPart): string | undefined {
-	const path = argumentOf(call, "path") ?? argumentOf(call, "file_path");
-	if (call.name !== "read" || typeof path !== "string") return undefined;
+	const path = pathOf(call);
+	if (call.name !== "read" || path === undefined) return undefined;
 	return JSON.stringify([path, argumentOf(call, "offset"), argumentOf(call, "limit")]);
 }

@@ -75,6 +75,7 @@ function refusedAgain(
 	const refused = first?.type === "text" ? first.text : "";
 	const before = refusedBefore(moment.branch, name, args ?? params);
 	moment.session.log.info(name, { refused, before: before || undefined });
+	if (before === 0) return result;
 	const show = possibleViews[name];
 	const possible =
 		show === undefined ? "" : statusText(statusOf(sessions.view(moment), moment.context), show, possibleLimit);
