@@ -183,8 +183,8 @@ export function searchText(hits: readonly Hit[]): string {
 }
 
 /**
- * What a refusal says when the same was asked and refused `before` times, once at least, since the user's last message: first what is possible
- * now, then to stop.
+ * What a refusal says when the same was asked and refused `before` times, once at least, since the user's last message:
+ * first what is possible now, then to stop.
  */
 export function refusedAgainText(refusal: string, before: number, possible: string): string {
 	const stop = `Stop: this call was refused ${before} times before. Do not make it again; go on with your task.`;
