@@ -1,5 +1,4 @@
 import type {
-	AgentBeforeSettleEvent,
 	BeforeAgentStartEvent,
 	BeforeProviderRequestEvent,
 	ContextWithSystemEvent,
@@ -7,20 +6,20 @@ import type {
 	MessageEndEvent,
 	SessionBeforeCompactEvent,
 	ToolCallEvent,
-	TurnEndEvent,
 } from "@earendil-works/pi-coding-agent";
 import { acpCommand } from "./commands/acp.ts";
 import { registerGuards } from "./guards/index.ts";
 import { registerThrottle } from "./guards/throttle.ts";
+import { type OnShown, registerBoundaries } from "./hooks/boundary.ts";
 import { onBeforeProviderRequest } from "./hooks/cache-marker.ts";
 import { onSessionBeforeCompact } from "./hooks/compaction.ts";
 import { onContext } from "./hooks/context.ts";
 import { onMessageEnd, onToolCall } from "./hooks/echo.ts";
 import { guard } from "./hooks/guard.ts";
-import { onSessionShutdown, onSessionStart, onTurnEnd } from "./hooks/lifecycle.ts";
+import { onSessionShutdown, onSessionStart } from "./hooks/lifecycle.ts";
 import { onModelSelect } from "./hooks/model.ts";
 import { onBeforeAgentStart } from "./hooks/prompt.ts";
-import { onBeforeSettle, onSettled } from "./hooks/settle.ts";
+import { onSettled } from "./hooks/settle.ts";
 import { takeOver } from "./hooks/takeover.ts";
 import { sayUpdate } from "./hooks/update.ts";
 import { hostProblem } from "./host.ts";
@@ -31,9 +30,9 @@ import { showStatusLine } from "./ui/status-line.ts";
 /** The extension: wires hooks, tools and commands. */
 export default function piBillionContext(pi: ExtensionAPI): void {
 	const sessions = createSessions(pi);
-	registerThrottle(pi, sessions);
+	const throttle = registerThrottle(pi, sessions);
 	registerSession(pi, sessions);
-	registerRequests(pi, sessions);
+	registerRequests(pi, sessions, registerBoundaries(pi, sessions, throttle));
 	registerGuards(pi, sessions);
 	pi.registerCommand("acp", acpCommand(sessions));
 }
@@ -88,11 +87,11 @@ function registerSession(pi: ExtensionAPI, sessions: Sessions): void {
 }
 
 /** What happens around a request. */
-function registerRequests(pi: ExtensionAPI, sessions: Sessions): void {
+function registerRequests(pi: ExtensionAPI, sessions: Sessions, onShown: OnShown): void {
 	const guarded = guard(sessions);
 	pi.on(
 		"context_with_system",
-		guarded("context", (event: ContextWithSystemEvent, ctx) => onContext(sessions, event, ctx)),
+		guarded("context", (event: ContextWithSystemEvent, ctx) => onContext(sessions, event, ctx, onShown)),
 	);
 	pi.on(
 		"before_provider_request",
@@ -105,14 +104,6 @@ function registerRequests(pi: ExtensionAPI, sessions: Sessions): void {
 	pi.on(
 		"tool_call",
 		guarded("echo", (event: ToolCallEvent, ctx) => onToolCall(sessions, event, ctx)),
-	);
-	pi.on(
-		"turn_end",
-		guarded("turn_end", (event: TurnEndEvent, ctx) => onTurnEnd(sessions, event, ctx)),
-	);
-	pi.on(
-		"agent_before_settle",
-		guarded("settle", (event: AgentBeforeSettleEvent, ctx) => onBeforeSettle(sessions, event, ctx)),
 	);
 	pi.on(
 		"agent_settled",

@@ -24,6 +24,7 @@ import { paced } from "./config/pace.ts";
 import type { Config } from "./config/schema.ts";
 import { type CompressOwner, createOwnership, type Host, hostOf, UnsupportedHost } from "./host.ts";
 import { createLog, type Log, redacted } from "./log.ts";
+import { type PiSession, shortenProjection } from "./projection.ts";
 import { createSidecarStore, type SidecarStore, sidecarPath } from "./store/sidecar.ts";
 import { isCompressParameters } from "./tools/compress-parameters.ts";
 import { version } from "./version.ts";
@@ -49,6 +50,8 @@ export interface Session {
 	readonly failures: string[];
 	/** True while the user hands the session over to Pi alone. */
 	isHandingOver: boolean;
+	/** Gives Pi its own projection back. */
+	readonly releaseProjection: () => void;
 }
 
 /** A session at one moment: what hooks, tools and commands work with. */
@@ -99,17 +102,17 @@ export function createSessions(pi: ExtensionAPI): Sessions {
 	let latest: Session | undefined;
 	let hasSaidHost = false;
 
-	function sessionOf(host: Host): Session {
+	function sessionOf(host: Host, ctx: ExtensionContext): Session {
 		const found = known.get(host.sessionId);
 		if (found !== undefined) return found;
-		const session = openSession(host);
+		const session = openSession(host, ctx.sessionManager);
 		known.set(host.sessionId, session);
 		return session;
 	}
 
 	function at(ctx: ExtensionContext): Moment {
 		const host = hostOf(ctx);
-		const session = sessionOf(host);
+		const session = sessionOf(host, ctx);
 		latest = session;
 		const config = session.config.current(host.model?.provider, host.model?.id);
 		const { owner, standsDown } = ownership(host);
@@ -194,7 +197,7 @@ function keep(failures: string[], failure: string): void {
 	if (failures.length > keptFailures) failures.shift();
 }
 
-function openSession(host: Host): Session {
+function openSession(host: Host, piSession: PiSession): Session {
 	const config = createConfig({
 		home: homedir(),
 		cwd: host.cwd,
@@ -223,5 +226,6 @@ function openSession(host: Host): Session {
 		failures,
 		continuedAfter: undefined,
 		isHandingOver: false,
+		releaseProjection: shortenProjection(piSession, (problem) => log.warn("projection", { problem })),
 	};
 }

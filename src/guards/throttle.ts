@@ -5,7 +5,6 @@ import type {
 	ExtensionContext,
 	InputEvent,
 	SessionBeforeCompactEvent,
-	TurnEndEvent,
 	TurnStartEvent,
 } from "@earendil-works/pi-coding-agent";
 import { type BranchRecord, failureOf } from "../../kernel/index.ts";
@@ -51,9 +50,9 @@ export function isThrottled(errorText: string): boolean {
 /**
  * Makes a request again where a token rate ended the run after Pi's own retries. The wait stands at the start of the next
  * turn, where Pi's abort ends it, and what the user says meanwhile goes out with the request. To be registered before what
- * answers compactions.
+ * answers compactions; who listens to answers and to settling calls `reset` and `onBeforeSettle` of what is returned.
  */
-export function registerThrottle(pi: ExtensionAPI, sessions: Sessions, pace: ThrottlePace = defaultPace): void {
+export function registerThrottle(pi: ExtensionAPI, sessions: Sessions, pace: ThrottlePace = defaultPace): Throttle {
 	const guarded = guard(sessions);
 	const throttle = new Throttle(sessions, pace);
 	pi.on(
@@ -61,18 +60,8 @@ export function registerThrottle(pi: ExtensionAPI, sessions: Sessions, pace: Thr
 		guarded("throttle", (event: SessionBeforeCompactEvent, ctx) => throttle.onBeforeCompact(event, ctx)),
 	);
 	pi.on(
-		"agent_before_settle",
-		guarded("throttle", (event: AgentBeforeSettleEvent, ctx) => throttle.onBeforeSettle(event, ctx)),
-	);
-	pi.on(
 		"turn_start",
 		guarded("throttle", (_event: TurnStartEvent, ctx) => throttle.onTurnStart(ctx)),
-	);
-	pi.on(
-		"turn_end",
-		guarded("throttle", (event: TurnEndEvent, ctx) => {
-			if (event.outcome === "completed") throttle.reset(ctx);
-		}),
 	);
 	pi.on(
 		"before_agent_start",
@@ -88,9 +77,11 @@ export function registerThrottle(pi: ExtensionAPI, sessions: Sessions, pace: Thr
 		"session_shutdown",
 		guarded("throttle", (_event, ctx) => throttle.reset(ctx)),
 	);
+	return throttle;
 }
 
-class Throttle {
+/** The retries of all sessions of an extension instance. */
+export class Throttle {
 	readonly #sessions: Sessions;
 	readonly #pace: ThrottlePace;
 	readonly #episodes = new WeakMap<Session, Episode>();

@@ -14,6 +14,7 @@ import {
 import type { Moment, Sessions } from "../session.ts";
 import { outgoing } from "../transcript/to-pi.ts";
 import { showStatusLine } from "../ui/status-line.ts";
+import type { OnShown } from "./boundary.ts";
 import { traceRequest } from "./trace.ts";
 
 /** A view, and the moment whose state it shows. */
@@ -23,7 +24,7 @@ interface Seen {
 }
 
 /** Turns Pi's outgoing messages into the view. Undefined leaves them alone: another copy of us has made the view. */
-export function onContext(sessions: Sessions, event: ContextWithSystemEvent, ctx: ExtensionContext) {
+export function onContext(sessions: Sessions, event: ContextWithSystemEvent, ctx: ExtensionContext, onShown: OnShown) {
 	const moment = sessions.at(ctx);
 	if (moment.owner === "another extension's" && event.messages.some(isBlockMessage)) return undefined;
 	const list = outgoing(event.messages);
@@ -39,6 +40,7 @@ export function onContext(sessions: Sessions, event: ContextWithSystemEvent, ctx
 	const { nudge, decision } = view;
 	fitted.session.decision = decision;
 	fitted.session.shownNudge = nudge && { ...nudge, commitId: fitted.branch.state.commit?.entryId };
+	onShown(fitted, view);
 	return { messages: list.toPi(toMessages(withOwnCopies(view), fitted.context)) };
 }
 

@@ -1,7 +1,7 @@
 import { convertResponsesMessages } from "@earendil-works/pi-ai/api/openai-responses-shared";
 import { normalizeContext } from "@earendil-works/pi-ai/utils/transcript";
-import { convertToLlm, type ExtensionFactory } from "@earendil-works/pi-coding-agent";
-import { afterEach, describe, expect, it } from "vitest";
+import { convertToLlm, type ExtensionFactory, SessionManager } from "@earendil-works/pi-coding-agent";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import piBillionContext from "../../src/index.ts";
 import { type AcpSession, bareAcp, closeAcp, openAcp, range, textIn, work, writeAcp } from "../support/acp.ts";
 import { blocksIn, expectGrowth, textOf } from "../support/wire.ts";
@@ -20,8 +20,9 @@ async function anchored(api: "openai-completions" | "anthropic-messages", ...oth
 	const models = [{ api, contextWindow: 40_000, maxTokens: 4_096 }];
 	const acp = await openAcp({ models, settings, seed: work(4), extensions: [piBillionContext, ...others] });
 	await acp.call("compress", { content: [range("m2", "m5", "What was found.")] });
-	acp.replies(near);
+	acp.replies(near, near);
 	await acp.prompt("hello");
+	await acp.prompt("hello again");
 	expect(anchorsIn(acp)).toHaveLength(1);
 	return acp;
 }
@@ -46,6 +47,18 @@ describe("an anchor", () => {
 			expect(blocksIn(again.requests[0] ?? expect.unreachable())).toEqual(["b1"]);
 		},
 	);
+
+	it("spares Pi the way over the whole branch", async () => {
+		const acp = await anchored("openai-completions");
+		await acp.prompt("and on");
+		const { sessionManager } = acp.session;
+		const branch = vi.spyOn(sessionManager, "getEntries");
+		await acp.prompt("and on again");
+		expect(branch).not.toHaveBeenCalled();
+		expect(sessionManager.buildSessionProjection()).toEqual(
+			SessionManager.prototype.buildSessionProjection.call(sessionManager),
+		);
+	});
 
 	it("changes no byte of a Responses payload", async () => {
 		const payloads: string[][] = [];

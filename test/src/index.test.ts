@@ -6,7 +6,7 @@ afterEach(closeAcp);
 
 it("the extension takes part in what it needs, and leaves `context` alone: that would move system messages", async () => {
 	const { extensionRunner } = (await openAcp()).session;
-	const events = ["session_start", "before_agent_start", "context_with_system", "turn_end", "session_before_compact"];
+	const events = ["session_start", "before_agent_start", "context_with_system", "agent_end", "session_before_compact"];
 	for (const event of [...events, "session_shutdown"]) expect(extensionRunner.hasHandlers(event), event).toBe(true);
 	expect(extensionRunner.hasHandlers("context")).toBe(false);
 	expect(extensionRunner.getRegisteredCommands().map((command) => command.name)).toEqual(["acp"]);

@@ -1,7 +1,8 @@
 import type { AgentMessage } from "@earendil-works/pi-agent-core";
-import type { ExtensionFactory } from "@earendil-works/pi-coding-agent";
+import type { ExtensionAPI, ExtensionFactory } from "@earendil-works/pi-coding-agent";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { isThrottled, registerThrottle, type ThrottlePace } from "../../../src/guards/throttle.ts";
+import { registerBoundaries } from "../../../src/hooks/boundary.ts";
 import piBillionContext from "../../../src/index.ts";
 import { createSessions } from "../../../src/session.ts";
 import { type AcpOptions, type AcpSession, closeAcp, openAcp, openWithUi, work } from "../../support/acp.ts";
@@ -46,14 +47,19 @@ function fakeClock() {
 
 const minutes = { firstDelayMs: 60_000, maxDelayMs: 300_000, retries: 10 };
 
+function registerGuard(pi: ExtensionAPI, pace: ThrottlePace): void {
+	const sessions = createSessions(pi);
+	registerBoundaries(pi, sessions, registerThrottle(pi, sessions, pace));
+}
+
 /** The guard alone, paced by a test. */
 function guardOnly(pace: ThrottlePace): ExtensionFactory {
-	return (pi) => registerThrottle(pi, createSessions(pi), pace);
+	return (pi) => registerGuard(pi, pace);
 }
 
 /** The whole extension, in which a guard whose waits are over at once comes first. */
 const withoutWaits: ExtensionFactory = (pi) => {
-	registerThrottle(pi, createSessions(pi), { ...minutes, wait: async () => undefined });
+	registerGuard(pi, { ...minutes, wait: async () => undefined });
 	piBillionContext(pi);
 };
 

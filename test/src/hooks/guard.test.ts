@@ -24,15 +24,17 @@ describe("a hook inside which something is thrown", () => {
 		sabotage(acp);
 		acp.replies({ toolCalls: [{ name: "read", arguments: { path: "none.ts" } }] });
 		await acp.prompt("go on");
-		vi.restoreAllMocks();
 		expect(acp.session.getLastAssistantText()).toBe("ok");
 		expect(acp.requests).toHaveLength(2);
+		acp.replies({ status: 400, error: "no such thing" });
+		await acp.prompt("and on");
+		vi.restoreAllMocks();
 		expect(textOf(acp.requests[1]?.body.messages[1])).toBe("Look into it");
 		expect(acp.extensionErrors).toEqual([]);
 		const scopes = [...(await acp.logText()).matchAll(/\[error\] \[([\w-]+)\] message="Error: broken on purpose"/g)];
 		expect(new Set(scopes.map(([, scope]) => scope))).toEqual(
 			new Set([
-				...["before_agent_start", "context", "turn_end", "settle", "settled"],
+				...["before_agent_start", "context", "answered", "settle", "settled"],
 				...["repetition", "output-cap", "throttle", "marker"],
 			]),
 		);

@@ -1,0 +1,60 @@
+import { type ExtensionFactory, SessionManager } from "@earendil-works/pi-coding-agent";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import piBillionContext from "../../../src/index.ts";
+import { type AcpSession, closeAcp, openAcp, range, work } from "../../support/acp.ts";
+
+afterEach(async () => {
+	vi.restoreAllMocks();
+	await closeAcp();
+});
+
+const listensToSettling = (acp: AcpSession) => acp.session.extensionRunner.hasHandlers("agent_before_settle");
+
+/** A session in which an anchor is due, and was written in the last of some turns. */
+async function nearThreshold(extensions: ExtensionFactory[]) {
+	const acp = await openAcp({ models: [{ contextWindow: 40_000, maxTokens: 4_096 }], seed: work(4), extensions });
+	await acp.call("compress", { content: [range("m2", "m5", "What was found.")] });
+	const near = { text: "on", usage: { promptTokens: 22_500, completionTokens: 50 } };
+	acp.replies(near, near, near);
+	for (const prompt of ["hello", "and on", "and on again"]) await acp.prompt(prompt);
+	const anchors = acp.branch().filter((entry) => entry.type === "compaction").length;
+	return { anchors, listens: acp.session.extensionRunner.hasHandlers("turn_end") };
+}
+
+describe("the end of a turn", () => {
+	it("costs no copy of the session where there is nothing to write", async () => {
+		const acp = await openAcp({ seed: work(2) });
+		const copy = vi.spyOn(SessionManager, "inMemory");
+		await acp.prompt("go on");
+		await acp.prompt("and on");
+		expect(copy).not.toHaveBeenCalled();
+	});
+
+	it("is heard of only in a turn that may have something to write", async () => {
+		expect(await nearThreshold([piBillionContext])).toEqual({ anchors: 1, listens: false });
+	});
+
+	it("is heard of once for good on a host that cannot end a listener", async () => {
+		const withoutEnds: ExtensionFactory = (pi) => {
+			const on = (...listener: unknown[]) => void Reflect.apply(pi.on, pi, listener);
+			piBillionContext(new Proxy(pi, { get: (host, name) => (name === "on" ? on : Reflect.get(host, name)) }));
+		};
+		expect(await nearThreshold([withoutEnds])).toEqual({ anchors: 1, listens: true });
+	});
+});
+
+describe("the settling of a run", () => {
+	it("is heard of only after a failure", async () => {
+		const acp = await openAcp({ seed: work(2), settings: { retry: { enabled: false } } });
+		await acp.prompt("go on");
+		expect(listensToSettling(acp)).toBe(false);
+		const listened: boolean[] = [];
+		acp.session.subscribe((event) => {
+			if (event.type === "agent_end") listened.push(listensToSettling(acp));
+		});
+		acp.replies({ status: 400, error: "broken" });
+		await acp.prompt("and on");
+		expect(listened).toEqual([true]);
+		expect(listensToSettling(acp)).toBe(false);
+	});
+});
