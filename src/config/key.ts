@@ -225,9 +225,9 @@ function between({ minimum, maximum }: NumberOptions, write: (amount: number) =>
 	return `${write(minimum)} to ${write(maximum)}`;
 }
 
-/** A number with a comma between thousands. */
+/** A whole number with a comma between thousands. Without Intl, whose first use takes 15 ms of a start. */
 export function written(amount: number): string {
-	return amount.toLocaleString("en-US");
+	return String(amount).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
 function percent(amount: number): string {

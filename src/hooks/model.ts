@@ -1,5 +1,6 @@
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { sizeText, viewReading } from "../../kernel/index.ts";
+import { written } from "../config/key.ts";
 import type { Moment, Sessions } from "../session.ts";
 import { showStatusLine } from "../ui/status-line.ts";
 
@@ -31,7 +32,7 @@ export function sayWindow(sessions: Sessions, moment: Moment): void {
 
 function windowNotice({ host, context: { window } }: Moment): string | undefined {
 	const name = host.model?.id ?? "the model";
-	const limit = formatLimit(window.limitTokens);
+	const limit = `${written(window.limitTokens)} tokens`;
 	switch (window.source) {
 		case "success":
 			return `${name} took a request larger than the window it declares; ${limit} is assumed now. Declare its true contextWindow in models.json: Pi sizes answers by it.`;
@@ -42,8 +43,4 @@ function windowNotice({ host, context: { window } }: Moment): string | undefined
 		default:
 			return undefined;
 	}
-}
-
-function formatLimit(limitTokens: number): string {
-	return `${limitTokens.toLocaleString("en-US")} tokens`;
 }
