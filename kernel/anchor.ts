@@ -1,6 +1,5 @@
 import type { Block } from "./block.ts";
 import { textOf, toolCalls } from "./message.ts";
-import { estimateTokens } from "./meter/estimate.ts";
 import { isObject } from "./operation.ts";
 import { keptDepthOf } from "./sent.ts";
 import type { Branch } from "./timeline.ts";
@@ -17,7 +16,7 @@ export function isAnchorDetails(details: unknown): boolean {
 export interface Anchor {
 	readonly summary: string;
 	readonly firstKeptId: string | null;
-	/** Estimated tokens of the summary. */
+	/** Estimated tokens of what the summary tells. */
 	readonly sizeTokens: number;
 	/** Messages that it newly stands for, and estimated tokens of the originals of the blocks that hold them. */
 	readonly messages: number;
@@ -42,15 +41,13 @@ export function planAnchor(branch: Branch, view: View): Anchor | undefined {
 	const first = firstSent(branch);
 	const messages = (kept?.record.ordinal ?? branch.lastOrdinal + 1) - first;
 	if (leading.length === 0 || messages <= 0) return undefined;
-	const texts = leading.map((item) => (item.kind === "block" ? item.block.text : unfoldedText(item)));
-	const summary = texts.join("\n\n");
 	const newly = leading.flatMap((item) =>
 		item.kind === "block" && lastOrdinal(branch, item.block) >= first ? item.block.sizeTokens : [],
 	);
 	return {
-		summary,
+		summary: leading.map((item) => (item.kind === "block" ? item.block.text : unfoldedText(item))).join("\n\n"),
 		firstKeptId: kept?.record.entry.id ?? null,
-		sizeTokens: estimateTokens(summary),
+		sizeTokens: leading.reduce((sum, item) => sum + itemTokens(item), 0),
 		messages,
 		replacedTokens: newly.reduce((sum, sizeTokens) => sum + sizeTokens, 0),
 	};

@@ -26,6 +26,8 @@ export interface Block {
 	readonly messages: number;
 	/** Tokens of the messages covered, those of the children included. */
 	readonly sizeTokens: number;
+	/** Estimated tokens of the message that shows it. */
+	readonly shownTokens: number;
 	readonly author: Author;
 	readonly createdAtMs: number;
 	/** The entry whose operation made it. */
@@ -68,7 +70,7 @@ export function extent(spans: readonly Span[]): Span {
 }
 
 /** A block before its text is made and it stands in a log. */
-export type BlockHead = Omit<Block, "text" | "author" | "createdAtMs" | "madeBy">;
+export type BlockHead = Omit<Block, "text" | "shownTokens" | "author" | "createdAtMs" | "madeBy">;
 
 /** The message text of a block; see contract.md, "Units, ranges, blocks". `record` is made by code, "" for none. */
 export function blockText(block: BlockHead, record: string): string {

@@ -2,14 +2,13 @@ import { type BlockHead, blockText, type Span, topicOf } from "./block.ts";
 import { digest, messageLimitTokens } from "./digest.ts";
 import { textOf } from "./message.ts";
 import { type Estimate, sumOf } from "./meter/fit.ts";
-import { messageTokens } from "./meter/size.ts";
+import { messageTokens, textTokens } from "./meter/size.ts";
 import type { LoggedBlock, LoggedSpan } from "./operation.ts";
 import type { Layout } from "./resolve.ts";
 import { sentMessage } from "./sent.ts";
 import { blockAt } from "./state.ts";
 import type { Branch, BranchRecord } from "./timeline.ts";
 import { type Piece, pieceEstimate, pieceMessages } from "./unit.ts";
-import { blockItem } from "./view.ts";
 
 /** A block as it goes into an operation, and what it weighs beside what it replaces. */
 export interface Folded {
@@ -51,11 +50,10 @@ export function foldPieces(
 	const opening = openingOf(branch);
 	const openingTokens = covered.some((record) => record === opening) ? (of.openingTokens ?? messageLimitTokens) : 0;
 	const text = blockText(head, of.hasRecord === false ? "" : digest(originals(), openingTokens, of.summary));
-	const { sizeTokens } = blockItem({ ...head, text, author: "model", createdAtMs: 0, madeBy: "" });
 	return {
 		block: { ...head, text, spans: spans.map((span) => logged(branch, span)) },
 		before: sumOf(kept.map(pieceEstimate)),
-		after: { sizeTokens, messages: 1 },
+		after: { sizeTokens: textTokens(text), messages: 1 },
 	};
 }
 

@@ -1,7 +1,9 @@
+import type { Block } from "./block.ts";
 import type { EditEntry } from "./entry.ts";
 import { type Message, textOf } from "./message.ts";
 import { imageTokens, messageTokens } from "./meter/size.ts";
 import { reduceMessage, reductionsOf } from "./reductions.ts";
+import { blockAt, intervalAt } from "./state.ts";
 import type { Branch, BranchRecord } from "./timeline.ts";
 import { type EntryItem, foreignItem, type Item } from "./view.ts";
 
@@ -16,7 +18,17 @@ interface Sent {
  * then what followed; edits are applied, and what the host leaves out is left out. `takesImages` decides what images weigh.
  */
 export function branchItems(branch: Branch, takesImages = true): readonly Item[] {
-	return sent(branch).map((each) =>
+	return itemsOf(branch, sent(branch), takesImages);
+}
+
+/** As `branchItems`, but of what a block covers before an anchor only the first message: all that a view needs of it. */
+export function viewItems(branch: Branch, takesImages: boolean): readonly Item[] {
+	const anchor = branch.leaf?.anchor;
+	return itemsOf(branch, sent(branch, anchor === undefined ? 0 : keptDepthOf(branch, anchor)), takesImages);
+}
+
+function itemsOf(branch: Branch, list: readonly Sent[], takesImages: boolean): readonly Item[] {
+	return list.map((each) =>
 		isSystem(each.message) ? foreignItem(each.message) : entryItem(branch, each, takesImages),
 	);
 }
@@ -24,10 +36,15 @@ export function branchItems(branch: Branch, takesImages = true): readonly Item[]
 /**
  * The outgoing messages as items: each matched to its record by role, timestamp and call id, in order along the branch;
  * what matches nothing passes through as foreign. Messages moved or dropped by other extensions do no harm. In the place of
- * an anchor stands what it stands for.
+ * an anchor stands what it stands for, of what a block covers only the first message.
  */
 export function outgoingItems(branch: Branch, outgoing: readonly Message[], takesImages = true): readonly Item[] {
-	const expected = sent(branch).filter((each) => !isSystem(each.message));
+	const anchor = branch.leaf?.anchor;
+	const shownAs = anchor?.entry.kind === "anchor" ? anchor.entry.shownAs : undefined;
+	// It comes first of all that the host sends, and may share its moment with what follows.
+	const shownAt = shownAs === undefined ? -1 : outgoing.findIndex((message) => isShownAs(message, shownAs));
+	const keptDepth = anchor === undefined ? 0 : keptDepthOf(branch, anchor);
+	const expected = sent(branch, shownAt < 0 ? 0 : keptDepth).filter((each) => !isSystem(each.message));
 	const itemOf = (each: Sent) => entryItem(branch, each, takesImages);
 	const matched = (messages: readonly Message[], among: readonly Sent[]): readonly Item[] => {
 		const match = matcher(among);
@@ -36,13 +53,9 @@ export function outgoingItems(branch: Branch, outgoing: readonly Message[], take
 			return found === undefined ? foreignItem(message) : itemOf({ ...found, message });
 		});
 	};
-	const anchor = branch.leaf?.anchor;
-	if (anchor?.entry.kind !== "anchor") return matched(outgoing, expected);
-	const { shownAs } = anchor.entry;
-	const from = firstKept(branch, anchor, expected);
+	if (anchor === undefined) return matched(outgoing, expected);
+	const from = firstKept(keptDepth, expected);
 	const hidden = expected.slice(0, from);
-	// It comes first of all that the host sends, and may share its moment with what follows.
-	const shownAt = outgoing.findIndex((message) => isShownAs(message, shownAs));
 	if (shownAt >= 0) {
 		const items = matched(outgoing.toSpliced(shownAt, 1), expected.slice(from));
 		return items.toSpliced(shownAt, 0, ...hidden.map(itemOf));
@@ -56,8 +69,7 @@ export function outgoingItems(branch: Branch, outgoing: readonly Message[], take
 }
 
 /** Where among the expected messages those begin that the host still sends beside an anchor. */
-function firstKept(branch: Branch, anchor: BranchRecord, expected: readonly Sent[]): number {
-	const keptDepth = keptDepthOf(branch, anchor);
+function firstKept(keptDepth: number, expected: readonly Sent[]): number {
 	const first = expected.findIndex(({ record }) => record.depth >= keptDepth && record.entry.kind !== "compaction");
 	return first < 0 ? expected.length : first;
 }
@@ -76,31 +88,47 @@ function isShownAs(message: Message, anchor: Message): boolean {
 
 /**
  * What the host would send without anchors. System messages before an anchor are gone for the host, so they are here too:
- * the one it carries takes their place, if it carries one.
+ * the one it carries takes their place, if it carries one. Before a depth, which no system message may be in front of, what a
+ * top-level block covers is jumped over once there is a message of it: the view shows the block in its place, however much
+ * that is.
  */
-function sent(branch: Branch): readonly Sent[] {
+function sent(branch: Branch, jumpsBefore = 0): readonly Sent[] {
 	const { compaction, anchor } = branch.leaf ?? {};
 	const list: Sent[] = [];
 	const head = anchor ?? compaction;
 	const system = head && systemOf(head);
 	if (head !== undefined && system !== undefined) list.push({ record: head, message: system, isEdited: false });
 	const systemFrom = head?.depth ?? 0;
-	for (const record of sentRecords(branch, compaction)) {
+	const shown = new Set<Block>();
+	for (const record of sentRecords(branch, compaction, jumpsBefore, shown)) {
 		const message = sentMessage(branch, record);
 		if (message === undefined || (isSystem(message) && record.depth < systemFrom)) continue;
 		list.push({ record, message, isEdited: message !== record.message });
+		const block = record.depth < jumpsBefore ? blockAt(branch.state, record.ordinal) : undefined;
+		if (block !== undefined) shown.add(block);
 	}
 	return list;
 }
 
-/** The records in the host's order: its last summary first, then what that kept, then what followed. */
-function* sentRecords(branch: Branch, compaction: BranchRecord | undefined): Iterable<BranchRecord> {
+/**
+ * The records in the host's order: its last summary first, then what that kept, then what followed. Before a depth, what
+ * `shown` blocks cover is left out; it is asked of each record anew.
+ */
+function* sentRecords(
+	branch: Branch,
+	compaction: BranchRecord | undefined,
+	jumpsBefore: number,
+	shown: ReadonlySet<Block>,
+): Iterable<BranchRecord> {
 	if (compaction !== undefined) yield compaction;
 	for (let depth = compaction === undefined ? 0 : keptDepthOf(branch, compaction); depth < branch.length; depth++) {
 		const record = branch.at(depth);
-		if (record === undefined || record === compaction) continue;
-		const isOlderSummary = record.entry.kind === "compaction" && compaction !== undefined;
-		if (!isOlderSummary) yield record;
+		if (record === undefined || record.entry.kind === "compaction") continue;
+		const interval = depth < jumpsBefore ? intervalAt(branch.state, record.ordinal) : undefined;
+		if (interval !== undefined && shown.has(interval.block)) {
+			const next = branch.message(interval.to + 1)?.depth ?? branch.length;
+			depth = Math.min(next, jumpsBefore) - 1;
+		} else yield record;
 	}
 }
 

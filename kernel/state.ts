@@ -1,5 +1,6 @@
 import { type Block, extent, type Span, spansContain, spansOverlap } from "./block.ts";
 import { Chain } from "./chain.ts";
+import { textTokens } from "./meter/size.ts";
 import type { LoggedBlock, LoggedReduction, LoggedSpan, Operation, ReductionRule, Voice } from "./operation.ts";
 
 /** A change of an older message that holds from its commit on. */
@@ -157,6 +158,11 @@ function pinned(
 
 /** The top-level block that covers a message, if any. */
 export function blockAt(state: State, ordinal: number): Block | undefined {
+	return intervalAt(state, ordinal)?.block;
+}
+
+/** The span of a top-level block that covers a message, if any. */
+export function intervalAt(state: State, ordinal: number): Interval | undefined {
 	const intervals = state.intervals();
 	let low = 0;
 	let high = intervals.length - 1;
@@ -166,7 +172,7 @@ export function blockAt(state: State, ordinal: number): Block | undefined {
 		if (interval === undefined) return undefined;
 		if (ordinal < interval.from) high = middle - 1;
 		else if (ordinal > interval.to) low = middle + 1;
-		else return interval.block;
+		else return interval;
 	}
 	return undefined;
 }
@@ -192,6 +198,7 @@ function foldBlock(author: Block["author"], place: Place): (state: State, logged
 			...logged,
 			spans,
 			children,
+			shownTokens: textTokens(logged.text),
 			author,
 			createdAtMs: place.timestampMs,
 			madeBy: place.entryId,

@@ -127,12 +127,12 @@ export function foreignItem(message: Message): ForeignItem {
 
 export function blockItem(block: Block): BlockItem {
 	const message = { ...extensionMessage(blockMessageType, block.text), timestamp: block.createdAtMs };
-	return { kind: "block", block, message, sizeTokens: messageTokens(message) };
+	return { kind: "block", block, message, sizeTokens: block.shownTokens };
 }
 
 /** What blocks keep out of view: their originals less what they show instead. */
 export function savedBy(blocks: readonly Block[]): number {
-	return blocks.reduce((sum, block) => sum + block.sizeTokens - blockItem(block).sizeTokens, 0);
+	return blocks.reduce((sum, block) => sum + block.sizeTokens - block.shownTokens, 0);
 }
 
 /** The messages to send. Those that nothing changes are the same objects that came in. */

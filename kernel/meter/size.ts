@@ -16,6 +16,11 @@ export function messageTokens(message: Message): number {
 	return parts(message).reduce((sum, part) => sum + partTokens(part), frameTokens);
 }
 
+/** Estimated tokens of a message that is nothing but a text. */
+export function textTokens(text: string): number {
+	return frameTokens + estimateTokens(text);
+}
+
 /** How much less of a message a model gets that takes no images: each is replaced by a line. */
 export function imageTokens(message: Message): number {
 	if (typeof message.content === "string") return 0;

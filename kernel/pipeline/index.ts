@@ -1,4 +1,4 @@
-import { branchItems } from "../sent.ts";
+import { viewItems } from "../sent.ts";
 import type { Branch } from "../timeline.ts";
 import { type Context, type Item, type Stage, type View, viewOf } from "../view.ts";
 import { filter } from "./filter.ts";
@@ -21,7 +21,7 @@ export function project(items: readonly Item[], context: Context): View {
 
 /** The view a tool call is judged against: what the branch shows, without advice. */
 export function standingView(branch: Branch, context: Omit<Context, "branch">): View {
-	return run(content, viewOf(branchItems(branch, context.takesImages)), { ...context, branch });
+	return run(content, viewOf(viewItems(branch, context.takesImages)), { ...context, branch });
 }
 
 /** A standing view with what could be folded in it, and whether a request with it would be nudged. */

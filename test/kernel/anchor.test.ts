@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { anchorDetails, isAnchorDetails, planAnchor } from "../../kernel/anchor.ts";
-import { estimateTokens } from "../../kernel/meter/estimate.ts";
+import { itemTokens } from "../../kernel/view.ts";
 import { bareSettings, Log, range, words } from "../support/log.ts";
 
 function plan(log: Log) {
@@ -64,7 +64,12 @@ describe("an anchor", () => {
 		const anchor = plan(log) ?? expect.unreachable();
 		expect(anchor.summary).toBe(`${textOf(log, 1)}\n\n${textOf(log, 2)}`);
 		expect(content(log, anchor.firstKeptId)).toBe("question three");
-		expect(anchor.sizeTokens).toBe(estimateTokens(anchor.summary));
+		expect(anchor.sizeTokens).toBe(
+			log
+				.view()
+				.items.slice(0, 2)
+				.reduce((sum, item) => sum + itemTokens(item), 0),
+		);
 		expect(anchor.messages).toBe(6);
 		expect(anchor.replacedTokens).toBe(
 			log

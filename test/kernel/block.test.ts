@@ -25,6 +25,7 @@ const block: Block = {
 	children: [],
 	messages: 6,
 	sizeTokens: 18_400,
+	shownTokens: 40,
 	author: "model",
 	createdAtMs: 1,
 	madeBy: "e1",

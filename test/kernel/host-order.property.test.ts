@@ -1,12 +1,13 @@
 import { buildSessionProjection, parseSessionEntries, type SessionEntry } from "@earendil-works/pi-coding-agent";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { anchorDetails, type Entry, type Message, outgoingItems, Timeline } from "../../kernel/index.ts";
+import { anchorDetails, type Entry, type Message, outgoingItems, project, Timeline } from "../../kernel/index.ts";
 import { replayCall } from "../../kernel/replay.ts";
-import { branchItems } from "../../kernel/sent.ts";
+import { branchItems, viewItems } from "../../kernel/sent.ts";
 import type { Item } from "../../kernel/view.ts";
 import { entryFromPi, messageFromPi } from "../../src/transcript/from-pi.ts";
 import { cutPoints, holds, type Point, play, scripts } from "../support/arbitraries.ts";
+import { contextOf } from "../support/log.ts";
 import { sentByHost } from "../support/request.ts";
 
 const seed = 20_261_105;
@@ -44,11 +45,28 @@ test("Each message of Pi's projection finds its own entry, also where moments an
 				const own = new Set(sent.map((each) => each.message));
 				expect(items.filter((item) => own.has(item.message)).map(nameOf)).toEqual(left.map((each) => each.id));
 				const shown = (item: Item) => [nameOf(item), wire(item.message), item.sizeTokens];
-				expect(items.map(shown)).toEqual(branchItems(branch).map(shown));
+				expect(items.map(shown)).toEqual(viewItems(branch, true).map(shown));
 			}
 		}),
 	);
 	expect(anchors).toBeGreaterThan(0);
+});
+
+test("What is left out of blocks before an anchor changes nothing of the view.", () => {
+	let leftOut = 0;
+	holds(
+		seed + 3,
+		fc.property(scripts, (script) => {
+			for (const { log, leafId } of cutPoints(play(script))) {
+				const branch = log.branch(leafId);
+				const [whole, short] = [branchItems(branch), viewItems(branch, true)];
+				leftOut += whole.length - short.length;
+				const context = contextOf(branch);
+				expect(project(short, context)).toEqual(project(whole, context));
+			}
+		}),
+	);
+	expect(leftOut).toBeGreaterThan(100);
 });
 
 test("What these tests take for the rules of the host are the rules of Pi.", () => {

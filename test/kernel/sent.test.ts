@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Message } from "../../kernel/message.ts";
 import { messageTokens } from "../../kernel/meter/size.ts";
-import { branchItems, outgoingItems, sentMessage } from "../../kernel/sent.ts";
+import { branchItems, outgoingItems, sentMessage, viewItems } from "../../kernel/sent.ts";
 import type { Item } from "../../kernel/view.ts";
-import { Log, words } from "../support/log.ts";
+import { bareSettings, Log, range, words } from "../support/log.ts";
 
 /** `m3` for a message of the branch, its text for a foreign one. */
 function names(items: readonly Item[]): readonly string[] {
@@ -174,6 +174,23 @@ describe("an anchor", () => {
 		const whole = log.outgoing().filter(({ role }) => role !== "system");
 		expect(names(outgoingItems(log.branch(), whole))).toEqual(all);
 		expect(names(outgoingItems(log.branch(), whole.slice(1)))).toEqual(all.slice(1));
+	});
+
+	it.each([4, 40])("tells of a block of %i steps only the first message that is sent", (steps) => {
+		const log = new Log();
+		log.user("one");
+		for (let step = 0; step < steps; step++) log.step("read", { path: `${step}.ts` }, words(200, `s${step}`));
+		const kept = log.user("go on");
+		log.compress([range("m2", `m${2 * steps + 1}`)], bareSettings);
+		log.anchor("so far", kept);
+		const rest = [2, 3, 4].map((more) => `m${2 * steps + more}`);
+		expect(names(viewItems(log.branch(), true))).toEqual(["m1", "m2", ...rest]);
+		log.edit("e2", null);
+		const anchor = log.branch().leaf?.anchor?.entry;
+		const summary = anchor?.kind === "anchor" ? anchor.shownAs : expect.unreachable();
+		const handed = [summary, ...log.outgoing().slice(-3)];
+		expect(names(outgoingItems(log.branch(), handed))).toEqual(["m1", "m3", ...rest]);
+		expect(names(branchItems(log.branch()))).toHaveLength(2 * steps + 3);
 	});
 
 	it("that kept nothing stands for everything before it", () => {
