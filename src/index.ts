@@ -48,7 +48,7 @@ function registerSession(pi: ExtensionAPI, sessions: Sessions): void {
 			onSessionStart(sessions, ctx);
 			await takeOver(sessions, ctx);
 			// Nobody waits for it, and where npm cannot be asked there is nothing to say.
-			const { log } = sessions.at(ctx).session;
+			const { log } = sessions.of(ctx);
 			sayUpdate(pi, sessions, ctx, Date.now()).catch((error: unknown) => log.info("update", { error: String(error) }));
 		}),
 	);

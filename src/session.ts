@@ -74,6 +74,8 @@ export interface Moment {
 
 /** The sessions of one extension instance, by session id. */
 export interface Sessions {
+	/** The session alone, for what asks nothing of its branch or its settings. */
+	of(ctx: ExtensionContext): Session;
 	at(ctx: ExtensionContext): Moment;
 	/** Appends an operation to the log and returns the moment after it. */
 	commit(ctx: ExtensionContext, operation: Operation): Moment;
@@ -103,17 +105,15 @@ export function createSessions(pi: ExtensionAPI): Sessions {
 	let hasSaidHost = false;
 
 	function sessionOf(host: Host, ctx: ExtensionContext): Session {
-		const found = known.get(host.sessionId);
-		if (found !== undefined) return found;
-		const session = openSession(host, ctx.sessionManager);
+		const session = known.get(host.sessionId) ?? openSession(host, ctx.sessionManager);
 		known.set(host.sessionId, session);
+		latest = session;
 		return session;
 	}
 
 	function at(ctx: ExtensionContext): Moment {
 		const host = hostOf(ctx);
 		const session = sessionOf(host, ctx);
-		latest = session;
 		const config = session.config.current(host.model?.provider, host.model?.id);
 		const { owner, standsDown } = ownership(host);
 		const branch = session.timeline.branch(host.leafId, (id) => host.entry(id));
@@ -132,6 +132,7 @@ export function createSessions(pi: ExtensionAPI): Sessions {
 	}
 
 	return {
+		of: (ctx) => sessionOf(hostOf(ctx), ctx),
 		at,
 		commit(ctx, operation) {
 			pi.appendEntry(operationEntryType, mark(operation));

@@ -79,11 +79,11 @@ export function createRepetition(sessions: Sessions) {
 		},
 		/** What a user says begins a new row, also in the middle of a run. */
 		onMessageStart({ message }: MessageStartEvent, ctx: ExtensionContext): void {
-			if (message.role === "user") streakOf(sessions.at(ctx).session).reset();
+			if (message.role === "user") streakOf(sessions.of(ctx)).reset();
 		},
 		/** A run begins a new row, whoever asked for it: another extension may have news each time. */
 		onRunStart(ctx: ExtensionContext): void {
-			streakOf(sessions.at(ctx).session).reset();
+			streakOf(sessions.of(ctx)).reset();
 		},
 	};
 }

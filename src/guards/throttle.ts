@@ -144,7 +144,7 @@ export class Throttle {
 	}
 
 	#begin(ctx: ExtensionContext): Episode {
-		const episode = this.#episodeOf(this.#sessions.at(ctx).session);
+		const episode = this.#episodeOf(this.#sessions.of(ctx));
 		episode.retries = 0;
 		episode.delayMs = 0;
 		return episode;

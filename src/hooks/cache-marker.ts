@@ -10,7 +10,7 @@ type Json = Readonly<Record<string, unknown>>;
  */
 export function onBeforeProviderRequest(sessions: Sessions, event: BeforeProviderRequestEvent, ctx: ExtensionContext) {
 	const { payload } = event;
-	const nudge = sessions.at(ctx).session.shownNudge;
+	const nudge = sessions.of(ctx).shownNudge;
 	if (nudge === undefined || !isObject(payload) || !Array.isArray(payload.messages)) return undefined;
 	const messages = withMarkerBefore(payload.messages, nudge.text);
 	return messages && { ...payload, messages };

@@ -35,7 +35,7 @@ describe("a hook inside which something is thrown", () => {
 		expect(new Set(scopes.map(([, scope]) => scope))).toEqual(
 			new Set([
 				...["before_agent_start", "context", "answered", "settle", "settled"],
-				...["repetition", "output-cap", "throttle", "marker"],
+				...["repetition", "output-cap", "throttle"],
 			]),
 		);
 	});
