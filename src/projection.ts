@@ -23,8 +23,8 @@ interface Beginning {
  * Lets Pi project only what is sent. For each projection Pi goes over the whole branch several times, though the newest
  * compaction on it hides all but the end; here Pi's own `buildSessionProjection` gets that end alone, led by entries with the
  * model and the thinking level of what is left out. The first answer after each compaction is compared with the one Pi gives
- * without us; the first difference or failure ends it for good and is told to `report`. A session whose method is replaced already is left
- * alone. Returns how to take it back.
+ * without us; the first difference or failure ends it for good and is told to `report`. A session whose method is replaced
+ * already is left alone. Returns how to take it back.
  */
 export function shortenProjection(session: PiSession, report: (problem: string) => void): () => void {
 	const hasMethod =

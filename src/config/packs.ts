@@ -16,15 +16,16 @@ const readPack = (source: string, document: unknown) => readDocument(source, doc
 
 const none = readPack("", {});
 
-const builtIn = new Map<string, Layer>();
-
-/** A built-in pack, read when first asked for: that takes 3 ms of a start. */
-function builtInNamed(name: string): Layer | undefined {
-	const found = builtIn.get(name);
-	if (found !== undefined || !Object.hasOwn(builtInPacks, name)) return found;
-	const layer = readPack(name, (builtInPacks as Readonly<Record<string, Prompts>>)[name]);
-	builtIn.set(name, layer);
-	return layer;
+/** Finds built-in packs; each is read when first asked for, since that takes 3 ms of a start. */
+function createBuiltIn(): (name: string) => Layer | undefined {
+	const texts = new Map<string, Prompts>(Object.entries(builtInPacks));
+	const layers = new Map<string, Layer>();
+	return (name) => {
+		const prompts = texts.get(name);
+		const layer = layers.get(name) ?? (prompts && readPack(name, prompts));
+		if (layer !== undefined) layers.set(name, layer);
+		return layer;
+	};
 }
 
 /**
@@ -33,6 +34,7 @@ function builtInNamed(name: string): Layer | undefined {
  */
 export function createPacks(folders: () => readonly string[]): (name: string) => Pack {
 	const files = new Map<string, SettingsFile>();
+	const builtIn = createBuiltIn();
 	return (name) => {
 		const problems: string[] = [];
 		const searched = folders().map((folder) => join(folder, `${name}.json`));
@@ -44,7 +46,7 @@ export function createPacks(folders: () => readonly string[]): (name: string) =>
 			problems.push(...describeProblems({ environment: none, files: [layer] }));
 			if (layer.values.size > 0 || layer.problems.length === 0) return { layer, problems };
 		}
-		const layer = builtInNamed(name);
+		const layer = builtIn(name);
 		if (layer !== undefined) return { layer, problems };
 		if (problems.length === 0) problems.push(`promptPack: there is no ${searched.join(", no ")}; it is ignored`);
 		return { layer: none, problems };

@@ -72,11 +72,11 @@ function once(register: (stop: () => void) => (() => void) | undefined): () => v
 	let isListening = false;
 	return () => {
 		if (isListening) return;
-		isListening = true;
 		end = register(() => {
 			end?.();
 			isListening = end === undefined;
 		});
+		isListening = true;
 	};
 }
 
