@@ -86,7 +86,8 @@ function beginningOf(session: PiSession, compaction: CompactionEntry): Beginning
 	while (kept !== undefined && kept.id !== compaction.firstKeptEntryId) kept = at(session, kept.parentId);
 	const entry = kept ?? compaction;
 	const { parentId } = entry;
-	if (parentId === null) return { entry, before: [] };
+	// Of a parent that is missing, Pi's function would take the last entry of the file.
+	if (parentId === null || at(session, parentId) === undefined) return { entry, before: [] };
 	const { thinkingLevel, model } = buildSessionContext(session.getEntries(), parentId);
 	const base = { parentId: null, timestamp: entry.timestamp };
 	const level = { ...base, type: "thinking_level_change" as const, id: parentId, thinkingLevel };

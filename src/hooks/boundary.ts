@@ -21,7 +21,7 @@ import type { Moment, Sessions } from "../session.ts";
 import { showStatusLine } from "../ui/status-line.ts";
 import { guard } from "./guard.ts";
 import { sayWindow } from "./model.ts";
-import { onBeforeSettle } from "./settle.ts";
+import { lastAnswer, onBeforeSettle } from "./settle.ts";
 
 /** Is told of each request what it shows. */
 export type OnShown = (moment: Moment, view: View) => void;
@@ -53,16 +53,27 @@ export function registerBoundaries(pi: ExtensionAPI, sessions: Sessions, throttl
 	pi.on(
 		"message_end",
 		guarded("throttle", ({ message }: MessageEndEvent, ctx) => {
-			if (message.role !== "assistant" || message.stopReason === "aborted") return;
-			if (message.stopReason === "error") listenToSettling();
-			else throttle.reset(ctx);
+			const isDone = message.role === "assistant" && message.stopReason !== "error" && message.stopReason !== "aborted";
+			if (isDone) throttle.reset(ctx);
 		}),
 	);
 	pi.on("turn_start", answered);
 	pi.on("agent_end", answered);
+	pi.on(
+		"agent_end",
+		guarded("settle", (_event: AgentEndEvent, ctx) => {
+			// The answer as the log has it: extensions after us may have made an error of it.
+			if (lastAnswer(sessions.at(ctx))?.message?.stopReason === "error") listenToSettling();
+		}),
+	);
 	return (moment, view) => {
-		const mayWrite = view.nudge !== undefined || dueAnchor(sessions, moment, view, approachShare) !== undefined;
-		if (mayWrite) listenToTurnEnd();
+		try {
+			const mayWrite = view.nudge !== undefined || dueAnchor(sessions, moment, view, approachShare) !== undefined;
+			if (mayWrite) listenToTurnEnd();
+		} catch (error) {
+			// The view is made, and must not be lost for an anchor.
+			sessions.report("turn_end", error);
+		}
 	};
 }
 

@@ -30,8 +30,8 @@ export function sayWarnings(sessions: Sessions, moment: Moment): void {
 
 /** Waits for what is still to be written, and leaves Pi as it was. */
 export async function onSessionShutdown(sessions: Sessions, ctx: ExtensionContext): Promise<void> {
+	sessions.of(ctx).releaseProjection();
 	const moment = sessions.at(ctx);
-	moment.session.releaseProjection();
 	await sessions.saveSidecar(moment);
 	await moment.session.log.flush();
 }

@@ -17,6 +17,8 @@ function compacted(turns: number) {
 	return { pi, report, release: shortenProjection(pi, report) };
 }
 
+const entry = (id: string, parentId: string) => ({ id, parentId, timestamp: "2026-01-01T00:00:00.000Z" });
+
 const piProjection = (pi: SessionManager) => SessionManager.prototype.buildSessionProjection.call(pi);
 
 describe("the projection of a session with a compaction", () => {
@@ -48,6 +50,21 @@ describe("the projection of a session with a compaction", () => {
 		expect(otherReport.mock.calls).toEqual([[expect.stringContaining("in another way than expected")]]);
 		expect(pi.buildSessionProjection()).toEqual(piProjection(pi));
 		expect(report).not.toHaveBeenCalled();
+	});
+
+	it("stands for nothing before an entry whose parent the file has lost", () => {
+		const pi = SessionManager.inMemory("/tmp", undefined, [
+			{ type: "session", version: 3, id: "s", timestamp: "2026-01-01T00:00:00.000Z", cwd: "/tmp" },
+			{ ...entry("c", "lost"), type: "message", message: { role: "user", content: "kept", timestamp: 1 } },
+			{ ...entry("d", "c"), type: "compaction", summary: "what was", firstKeptEntryId: "c", tokensBefore: 1 },
+			{ ...entry("e", "d"), type: "message", message: { role: "user", content: "on", timestamp: 1 } },
+			{ ...entry("f", "e"), type: "thinking_level_change", thinkingLevel: "high" },
+		]);
+		shortenProjection(pi, expect.unreachable);
+		expect(pi.buildSessionProjection().thinkingLevel).toBe("high");
+		pi.branch("e");
+		expect(pi.buildSessionProjection()).toEqual(piProjection(pi));
+		expect(pi.buildSessionProjection().thinkingLevel).toBe("off");
 	});
 
 	it("is Pi's own method again once it is released", () => {

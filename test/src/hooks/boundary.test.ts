@@ -34,6 +34,26 @@ describe("the end of a turn", () => {
 		expect(await nearThreshold([piBillionContext])).toEqual({ anchors: 1, listens: false });
 	});
 
+	it("costs no view where it cannot be told whether something is to be written", async () => {
+		let isBroken = false;
+		const getSettings = () => {
+			throw new Error("broken on purpose");
+		};
+		const breaking: ExtensionFactory = (pi) =>
+			piBillionContext(
+				new Proxy(pi, {
+					get: (host, name) => (isBroken && name === "getSettings" ? getSettings : Reflect.get(host, name)),
+				}),
+			);
+		const acp = await openAcp({ seed: work(4), extensions: [breaking] });
+		await acp.call("compress", { content: [range("m2", "m5", "What was found.")] });
+		isBroken = true;
+		await acp.prompt("go on");
+		isBroken = false;
+		expect(JSON.stringify(acp.requests.at(-1)?.body.messages)).toContain("<acp-block");
+		expect(await acp.logText()).toContain('[turn_end] message="Error: broken on purpose"');
+	});
+
 	it("is heard of once for good on a host that cannot end a listener", async () => {
 		const withoutEnds: ExtensionFactory = (pi) => {
 			const on = (...listener: unknown[]) => void Reflect.apply(pi.on, pi, listener);
@@ -56,5 +76,19 @@ describe("the settling of a run", () => {
 		await acp.prompt("and on");
 		expect(listened).toEqual([true]);
 		expect(listensToSettling(acp)).toBe(false);
+	});
+
+	it("is heard of where an extension after us makes an error of the answer", async () => {
+		const errorMessage = "maximum context length is 8192 tokens, however you requested 9000 tokens";
+		let fails = 1;
+		const failing: ExtensionFactory = (pi) =>
+			void pi.on("message_end", ({ message }) => {
+				if (message.role !== "assistant" || fails-- <= 0) return undefined;
+				return { message: { ...message, stopReason: "error" as const, errorMessage } };
+			});
+		const settings = { retry: { enabled: false }, compaction: { enabled: false } };
+		const acp = await openAcp({ seed: work(2), settings, extensions: [piBillionContext, failing] });
+		await acp.prompt("go on");
+		expect(acp.requests).toHaveLength(2);
 	});
 });
