@@ -14,6 +14,7 @@ export function isAnchorDetails(details: unknown): boolean {
 
 /** A summary for the host, and the first entry it keeps beside it. */
 export interface Anchor {
+	/** Put together when it is asked for: most anchors that are planned are not written. */
 	readonly summary: string;
 	readonly firstKeptId: string | null;
 	/** Estimated tokens of what the summary tells. */
@@ -45,7 +46,9 @@ export function planAnchor(branch: Branch, view: View): Anchor | undefined {
 		item.kind === "block" && lastOrdinal(branch, item.block) >= first ? item.block.sizeTokens : [],
 	);
 	return {
-		summary: leading.map((item) => (item.kind === "block" ? item.block.text : unfoldedText(item))).join("\n\n"),
+		get summary() {
+			return leading.map((item) => (item.kind === "block" ? item.block.text : unfoldedText(item))).join("\n\n");
+		},
 		firstKeptId: kept?.record.entry.id ?? null,
 		sizeTokens: leading.reduce((sum, item) => sum + itemTokens(item), 0),
 		messages,

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ExtensionFactory, SessionManager } from "@earendil-works/pi-coding-agent";
 import piBillionContext from "../../src/index.ts";
-import { closeAcp, openAcp, range } from "../support/acp.ts";
+import { closeAcp, openAcp, piWith, range } from "../support/acp.ts";
 import { longSession } from "../support/long-session.ts";
 
 /** Milliseconds of our hooks in one turn, by size. */
@@ -92,7 +92,7 @@ function timed(spent: Map<string, number>): ExtensionFactory {
 			};
 			return Reflect.apply(pi.on, pi, [event, timedHook]);
 		};
-		return piBillionContext(new Proxy(pi, { get: (host, name) => (name === "on" ? on : Reflect.get(host, name)) }));
+		return piBillionContext(piWith(pi, { on }));
 	};
 }
 

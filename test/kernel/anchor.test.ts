@@ -79,6 +79,30 @@ describe("an anchor", () => {
 		);
 	});
 
+	it("is planned without a look at the texts, which its summary then is put together of", () => {
+		const log = turns();
+		fold(log, ["m1", "m3"]);
+		let reads = 0;
+		const view = log.view();
+		const items = view.items.map((item) => {
+			if (item.kind !== "block") return item;
+			const { text } = item.block;
+			const block = {
+				...item.block,
+				get text() {
+					reads++;
+					return text;
+				},
+			};
+			return { ...item, block };
+		});
+		const anchor = planAnchor(log.branch(), { ...view, items });
+		expect(anchor).toMatchObject({ messages: 3 });
+		expect(reads).toBe(0);
+		expect(anchor?.summary).toBe(textOf(log, 1));
+		expect(reads).toBe(1);
+	});
+
 	it("says what stays before and between its blocks, too: who speaks, what was said, what was called", () => {
 		const log = turns();
 		fold(log, ["m2", "m3"], ["m5", "m6"]);

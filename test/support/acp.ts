@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fauxAssistantMessage, fauxToolCall, type ToolResultMessage } from "@earendil-works/pi-ai";
 import {
 	type AgentToolResult,
+	type ExtensionAPI,
 	type ExtensionFactory,
 	type ExtensionUIContext,
 	type SessionEntry,
@@ -92,6 +93,11 @@ export async function closeAcp(): Promise<void> {
 		await acp.dispose();
 		acp.home.remove();
 	}
+}
+
+/** Pi's interface for extensions with some of its methods replaced. */
+export function piWith(pi: ExtensionAPI, replaced: Readonly<Record<string, unknown>>): ExtensionAPI {
+	return new Proxy(pi, { get: (host, name) => Reflect.get(Object.hasOwn(replaced, name) ? replaced : host, name) });
 }
 
 /** Another extension that registers a compress of its own as it loads. */

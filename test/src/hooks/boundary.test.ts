@@ -1,7 +1,7 @@
 import { type ExtensionFactory, SessionManager } from "@earendil-works/pi-coding-agent";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import piBillionContext from "../../../src/index.ts";
-import { type AcpSession, closeAcp, openAcp, range, work } from "../../support/acp.ts";
+import { type AcpSession, closeAcp, openAcp, piWith, range, work } from "../../support/acp.ts";
 
 afterEach(async () => {
 	vi.restoreAllMocks();
@@ -36,15 +36,13 @@ describe("the end of a turn", () => {
 
 	it("costs no view where it cannot be told whether something is to be written", async () => {
 		let isBroken = false;
-		const getSettings = () => {
-			throw new Error("broken on purpose");
+		const breaking: ExtensionFactory = (pi) => {
+			const getSettings = () => {
+				if (isBroken) throw new Error("broken on purpose");
+				return pi.getSettings();
+			};
+			piBillionContext(piWith(pi, { getSettings }));
 		};
-		const breaking: ExtensionFactory = (pi) =>
-			piBillionContext(
-				new Proxy(pi, {
-					get: (host, name) => (isBroken && name === "getSettings" ? getSettings : Reflect.get(host, name)),
-				}),
-			);
 		const acp = await openAcp({ seed: work(4), extensions: [breaking] });
 		await acp.call("compress", { content: [range("m2", "m5", "What was found.")] });
 		isBroken = true;
@@ -57,7 +55,7 @@ describe("the end of a turn", () => {
 	it("is heard of once for good on a host that cannot end a listener", async () => {
 		const withoutEnds: ExtensionFactory = (pi) => {
 			const on = (...listener: unknown[]) => void Reflect.apply(pi.on, pi, listener);
-			piBillionContext(new Proxy(pi, { get: (host, name) => (name === "on" ? on : Reflect.get(host, name)) }));
+			piBillionContext(piWith(pi, { on }));
 		};
 		expect(await nearThreshold([withoutEnds])).toEqual({ anchors: 1, listens: true });
 	});
